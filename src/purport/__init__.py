@@ -1,0 +1,52 @@
+"""What users are after, from their logs and a few labels: the public names, loaded when used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+# The module that holds each public name; a name without a second part is the module itself.
+_HOMES = {
+    "CRF": "purport.sequence.crf:CRF",
+    "CheckFailedError": "purport.errors:CheckFailedError",
+    "ConvergenceWarning": "purport.errors:ConvergenceWarning",
+    "DependencyError": "purport.errors:DependencyError",
+    "FormatError": "purport.errors:FormatError",
+    "InputError": "purport.errors:InputError",
+    "KernelCacheWarning": "purport.errors:KernelCacheWarning",
+    "ModelCorruptError": "purport.errors:ModelCorruptError",
+    "ModelError": "purport.errors:ModelError",
+    "ModelTooNewError": "purport.errors:ModelTooNewError",
+    "NotFittedError": "purport.errors:NotFittedError",
+    "OutputExistsError": "purport.errors:OutputExistsError",
+    "ParameterError": "purport.errors:ParameterError",
+    "PurportError": "purport.errors:PurportError",
+    "PurportWarning": "purport.errors:PurportWarning",
+    "RecordError": "purport.errors:RecordError",
+    "ShapeError": "purport.errors:ShapeError",
+    "SkippedRowsWarning": "purport.errors:SkippedRowsWarning",
+    "TokenWindows": "purport.features.token_windows:TokenWindows",
+    "UnseenWarning": "purport.errors:UnseenWarning",
+    "Utterances": "purport.records.utterances:Utterances",
+    "__version__": "purport.version:VERSION",
+    "fold": "purport.fold",
+    "load": "purport.store.folders:load",
+    "metrics": "purport.measure.flat",
+    "save": "purport.store.folders:save",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(":")
+    value = import_module(module)
+    if attribute:
+        value = getattr(value, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,57 @@
+from purport import fold
+from purport.errors import (
+    CheckFailedError,
+    ConvergenceWarning,
+    DependencyError,
+    FormatError,
+    InputError,
+    KernelCacheWarning,
+    ModelCorruptError,
+    ModelError,
+    ModelTooNewError,
+    NotFittedError,
+    OutputExistsError,
+    ParameterError,
+    PurportError,
+    PurportWarning,
+    RecordError,
+    ShapeError,
+    SkippedRowsWarning,
+    UnseenWarning,
+)
+from purport.features.token_windows import TokenWindows
+from purport.measure import flat as metrics
+from purport.records.utterances import Utterances
+from purport.sequence.crf import CRF
+from purport.store.folders import load, save
+
+__version__: str
+
+__all__ = [
+    "CRF",
+    "CheckFailedError",
+    "ConvergenceWarning",
+    "DependencyError",
+    "FormatError",
+    "InputError",
+    "KernelCacheWarning",
+    "ModelCorruptError",
+    "ModelError",
+    "ModelTooNewError",
+    "NotFittedError",
+    "OutputExistsError",
+    "ParameterError",
+    "PurportError",
+    "PurportWarning",
+    "RecordError",
+    "ShapeError",
+    "SkippedRowsWarning",
+    "TokenWindows",
+    "UnseenWarning",
+    "Utterances",
+    "__version__",
+    "fold",
+    "load",
+    "metrics",
+    "save",
+]

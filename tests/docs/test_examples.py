@@ -1,0 +1,111 @@
+"""Every example of the README and the guide runs, page by page and block by block.
+
+Each page has an empty folder. A block marked ``python`` runs in the namespace of its page; where a
+line is ``print(...)  # text``, that text must be what it prints. In a block marked ``sh`` the lines
+that begin with ``purport`` go to the command line. A block marked with a kind and a file name
+(``tsv train.tsv``) becomes that file.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RESULT = re.compile(r"\)  # (.+)$")
+
+
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    file: str
+    code: str
+    line: int
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in BLOCK.finditer(text):
+        kind, _, file = match[1].strip().partition(" ")
+        found.append(Block(kind, file, match[2], text.count("\n", 0, match.start()) + 2))
+    return found
+
+
+def run_python(block: Block, page: Path, namespace: dict[str, Any]) -> None:
+    """Run a block statement by statement; compare what is printed with what the page says."""
+    lines = block.code.splitlines()
+    for statement in ast.parse(block.code).body:
+        ast.increment_lineno(statement, block.line - 1)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            module = ast.Module([statement], type_ignores=[])
+            exec(compile(module, str(page), "exec"), namespace)
+        said = RESULT.search(lines[(statement.end_lineno or 0) - block.line])
+        if said and isinstance(statement, ast.Expr):
+            assert printed.getvalue().strip() == said[1], f"{page.name}, line {statement.lineno}"
+
+
+def run_commands(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the lines that begin with `purport`, as typed, in this process."""
+    commands = block.code.replace("\\\n", " ").splitlines()
+    for words in (shlex.split(line, comments=True) for line in commands):
+        if words[:1] != ["purport"]:
+            continue
+        from purport.cli.program import main
+
+        monkeypatch.setattr(sys, "argv", words)
+        try:
+            code = main()
+        except SystemExit as end:
+            code = end.code
+        assert not code, f"{page.name}: {shlex.join(words)} ended with {code}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_example_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks_of(page):
+        if block.file:
+            Path(block.file).write_text(block.code, encoding="utf-8")
+        elif block.kind == "python":
+            run_python(block, page, namespace)
+        elif block.kind == "sh":
+            run_commands(block, page, monkeypatch)
+
+
+def test_the_readme_begins_with_the_install_line_and_six_lines_of_python() -> None:
+    install, python = blocks_of(ROOT / "README.md")[:2]
+    assert install.code == "pip install purport\n"
+    assert python.kind == "python"
+    assert len([line for line in python.code.splitlines() if line]) == 6
+
+
+def test_a_wrong_result_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 1\nprint(x + 1)  # 3\n```\n", encoding="utf-8")
+    (block,) = blocks_of(page)
+    with pytest.raises(AssertionError, match=r"page\.md, line 3"):
+        run_python(block, page, {})
+
+
+def test_the_guide_is_built_and_no_link_leads_nowhere(tmp_path: Path) -> None:
+    script = str(ROOT / "scripts" / "build_docs.py")
+    run = subprocess.run(
+        [sys.executable, script, str(tmp_path)], capture_output=True, encoding="utf-8", check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "docs" / "index.html").exists()
