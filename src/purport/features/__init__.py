@@ -1,0 +1,1 @@
+"""Records and feature strings into sparse rows with a stable meaning."""

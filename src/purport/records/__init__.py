@@ -1,0 +1,1 @@
+"""Records: what was said and done, read, checked, sliced and written as columns."""

@@ -1,0 +1,193 @@
+"""Columns of records: strings as codes, ragged values as offsets, and how both are taken apart.
+
+Symbols: N records, P positions of all records together.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from purport.errors import InputError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Value = TypeVar("Value")
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of strings: every different string is stored once.
+
+    Attributes
+    ----------
+    codes : (length,) int32
+        Number of each string in `vocabulary`; -1 where there is none.
+    vocabulary : list of str
+        The different strings, in order of their first appearance.
+
+    Examples
+    --------
+    >>> column = Coded.of(["to", "from", None, "to"])
+    >>> column.codes.tolist(), column.vocabulary
+    ([0, 1, -1, 0], ['to', 'from'])
+    """
+
+    codes: NDArray[np.int32]
+    vocabulary: list[str]
+
+    @classmethod
+    def of(cls, values: Iterable[str | None]) -> Coded:
+        """Make a column of strings, None where there is none."""
+        coder = Coder()
+        coder.extend(values)
+        return coder.finish()
+
+    def take(self, positions: slice | NDArray[np.int64]) -> Coded:
+        """Return some positions; the vocabulary stays whole and shared."""
+        return Coded(_frozen(self.codes[positions]), self.vocabulary)
+
+    def known(self) -> list[str]:
+        """Return the strings of a column that has one everywhere."""
+        return list(map(self.vocabulary.__getitem__, self.codes.tolist()))
+
+    def strings(self) -> list[str | None]:
+        """Return the strings, None where there is none."""
+        # Code -1 finds the None that stands last.
+        return list(map([*self.vocabulary, None].__getitem__, self.codes.tolist()))
+
+
+class Coder:
+    """Makes a `Coded` column out of strings that arrive bit by bit.
+
+    Examples
+    --------
+    >>> coder = Coder()
+    >>> coder.append("to")
+    >>> coder.extend(["from", "to"])
+    >>> coder.finish().codes.tolist()
+    [0, 1, 0]
+    """
+
+    def __init__(self) -> None:
+        self._codes = array("i")
+        # A new string gets the next number, without a line of Python run for it.
+        self._numbers: defaultdict[str | None, int] = defaultdict(count().__next__)
+        self._numbers[None] = UNKNOWN
+
+    @property
+    def empty(self) -> bool:
+        """Whether no string has come yet (None is no string)."""
+        return len(self._numbers) == 1
+
+    def extend(self, values: Iterable[str | None]) -> None:
+        """Add strings at the end."""
+        self._codes.extend(map(self._numbers.__getitem__, values))
+
+    def append(self, value: str | None) -> None:
+        """Add one string at the end."""
+        self._codes.append(self._numbers[value])
+
+    def finish(self) -> Coded:
+        """Return the column."""
+        vocabulary = [string for string in self._numbers if string is not None]
+        return Coded(_frozen(np.array(self._codes, dtype=np.int32)), vocabulary)
+
+
+def offsets_of(lengths: Sequence[int] | array[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each record starts, and the end: (N + 1,) int64.
+
+    Examples
+    --------
+    >>> offsets_of([2, 0, 1]).tolist()
+    [0, 2, 2, 3]
+    """
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(np.asarray(lengths, dtype=np.int64), out=offsets[1:])
+    return _frozen(offsets)
+
+
+def ragged(flat: list[Value], offsets: NDArray[np.int64]) -> list[list[Value]]:
+    """Cut a flat list into one list a record.
+
+    Examples
+    --------
+    >>> ragged(["a", "b", "c"], offsets_of([2, 0, 1]))
+    [['a', 'b'], [], ['c']]
+    """
+    return [flat[start:end] for start, end in pairwise(offsets.tolist())]
+
+
+def records_of(key: object, length: int) -> NDArray[np.int64]:
+    """Return the numbers of the records that an index means.
+
+    Parameters
+    ----------
+    key : int, slice, integers or booleans
+        What stood between the brackets.
+    length : int
+        N, the number of records.
+
+    Examples
+    --------
+    >>> records_of([0, -1], 5).tolist(), records_of(slice(3, None), 5).tolist()
+    ([0, 4], [3, 4])
+    """
+    if isinstance(key, tuple) and len(key) == 2 and key[1] is ...:
+        key = key[0]  # what scikit-learn writes between the brackets of anything with a shape
+    if isinstance(key, slice):
+        return np.arange(length, dtype=np.int64)[key]
+    try:
+        chosen = np.asarray(key)
+    except ValueError:  # lists of lists of different lengths
+        chosen = np.empty(0, dtype=object)
+    if chosen.size == 0 and chosen.dtype == np.float64:  # an empty list
+        chosen = chosen.astype(np.int64)
+    if chosen.dtype == np.bool_ and chosen.ndim == 1:
+        if len(chosen) != length:
+            raise ShapeError.lengths("The index of booleans", len(chosen), "the records", length)
+        return np.flatnonzero(chosen).astype(np.int64)
+    if not np.issubdtype(chosen.dtype, np.integer) or chosen.ndim > 1:
+        raise InputError(
+            f"Records are chosen by an integer, a slice, integers or booleans; got"
+            f" {type(key).__name__} ({chosen.dtype}, {chosen.ndim} dimensions)."
+        )
+    numbers = np.atleast_1d(chosen).astype(np.int64)
+    outside = (numbers < -length) | (numbers >= length)
+    if outside.any():
+        # IndexError, not an InputError: Python's own loops over [0], [1], ... end with it.
+        raise IndexError(f"There are {length} records, none at {int(numbers[outside][0])}.")
+    return np.where(numbers < 0, numbers + length, numbers)
+
+
+def positions_of(
+    records: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions that some records own, and the offsets among these.
+
+    Records in a row give a slice, so that taking them copies nothing.
+
+    Examples
+    --------
+    >>> positions, offsets = positions_of(np.array([2, 0]), offsets_of([2, 0, 1]))
+    >>> positions.tolist(), offsets.tolist()
+    ([2, 0, 1], [0, 1, 3])
+    """
+    fresh = offsets_of(np.diff(offsets)[records])
+    if len(records) and bool((np.diff(records) == 1).all()):
+        return slice(int(offsets[records[0]]), int(offsets[records[-1] + 1])), fresh
+    shifts = np.repeat(offsets[records] - fresh[:-1], np.diff(fresh))
+    return np.arange(fresh[-1], dtype=np.int64) + shifts, fresh
+
+
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.flags.writeable = False
+    return values

@@ -1,0 +1,327 @@
+"""Kinds of text files: lines to fields by name, and fields to lines.
+
+* JSON lines: one object a line; blank lines are passed over.
+* TSV: a header names the columns; an empty cell is a missing value; nothing is quoted.
+* IOB/CoNLL: one token a line, columns parted by tabs (or, where a line has none, by spaces), the
+  label in the last one, ``_`` for an unknown label, a blank line between records. Lines
+  ``# name = value`` before the first token of a record are its other fields; ``-DOCSTART-`` lines
+  are passed over.
+
+What a kind has no way to write (a tab in a TSV cell, an empty token in IOB) raises; nothing is
+changed silently, but that fields unknown to purport come back from TSV and IOB as text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from purport.errors import FormatError
+from purport.records.sources import BadRowError, Faults, Kind, Line, NotTextError
+
+Fields = dict[str, Any]
+Row = tuple[int, Fields]
+
+UNKNOWN_LABEL = "_"
+DOCUMENT_START = "-DOCSTART-"
+
+_COMMENT = re.compile(r"# (\S+) = (.*)", re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_LINE_BREAKERS = frozenset("\t\n\r\0")
+_JSON_WORDS = {
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    list: "an array",
+    dict: "an object",
+    type(None): "null",
+}
+
+
+def json_word(value: object) -> str:
+    """Say what kind of JSON value something is."""
+    return _JSON_WORDS.get(type(value), type(value).__name__)
+
+
+def read_jsonl(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
+    """Read one JSON object a line.
+
+    Examples
+    --------
+    >>> list(read_jsonl([(1, '{"text": "stop"}')], Faults("raise", "example")))
+    [(1, {'text': 'stop'})]
+    """
+    for row, line in lines:
+        try:
+            fields = _json_object(line)
+        except BadRowError as bad:
+            faults.add(row, bad)
+            continue
+        if fields is not None:
+            yield row, fields
+
+
+def read_tsv(lines: Iterable[Line], faults: Faults, needed: tuple[str, ...]) -> Iterator[Row]:
+    r"""Read rows of cells under a header that holds at least one of the needed columns.
+
+    Examples
+    --------
+    >>> lines = [(1, "id\ttext"), (2, "\tstop")]
+    >>> list(read_tsv(lines, Faults("raise", "example"), needed=("text",)))
+    [(2, {'text': 'stop'})]
+    """
+    header: list[str] = []
+    for row, line in lines:
+        if isinstance(line, str) and not line.strip(" "):
+            continue
+        if not header:
+            header = _tsv_header(row, line, faults.source, needed)
+            continue
+        try:
+            cells = _text(line).split("\t")
+            if len(cells) != len(header):
+                raise BadRowError(f"it has {len(cells)} cells, the header names {len(header)}")
+        except BadRowError as bad:
+            faults.add(row, bad)
+            continue
+        yield row, {name: cell for name, cell in zip(header, cells, strict=True) if cell}
+
+
+def read_iob(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
+    """Read one token a line; a record has the number of its first line, or of its first bad one.
+
+    Examples
+    --------
+    >>> list(read_iob([(1, "to O"), (2, "rome B-city")], Faults("raise", "example")))
+    [(1, {'tokens': ['to', 'rome'], 'slots': ['O', 'B-city']})]
+    """
+    fields: Fields = {"tokens": [], "slots": []}
+    first, sound, width = 0, True, 0
+    for row, line in chain(lines, [(0, "")]):
+        if isinstance(line, str) and not line.strip(" "):
+            if sound and fields["tokens"]:
+                yield first, fields
+            fields, sound = {"tokens": [], "slots": []}, True
+            continue
+        if not sound:
+            continue
+        try:
+            found = _take_iob(_text(line), fields)
+            if found and found != (width := width or found):
+                raise BadRowError(f"it has {found} columns, the lines above have {width}")
+        except BadRowError as bad:
+            sound = False
+            faults.add(row, bad)
+        first = row if len(fields["tokens"]) <= 1 else first
+
+
+def write_jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    r"""Write one JSON object a line.
+
+    Examples
+    --------
+    >>> list(write_jsonl([{"text": "stop"}]))
+    ['{"text":"stop"}\n']
+    """
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    for fields in rows:
+        yield encode(fields) + "\n"
+
+
+def write_tsv(
+    rows: Iterable[Mapping[str, Any]], columns: list[str], spaced: frozenset[str]
+) -> Iterator[str]:
+    r"""Write a header and one line a row; `spaced` columns hold lists, parted by spaces.
+
+    Examples
+    --------
+    >>> rows = [{"id": "a", "tokens": ["to", "rome"]}]
+    >>> list(write_tsv(rows, ["id", "tokens"], frozenset({"tokens"})))
+    ['id\ttokens\n', 'a\tto rome\n']
+    """
+    for name in columns:
+        if not name or _LINE_BREAKERS.intersection(name):
+            raise FormatError.cannot_carry("TSV", 1, "the name of a field is empty or holds a tab")
+    yield "\t".join(columns) + "\n"
+    for record, fields in enumerate(rows, start=1):
+        try:
+            cells = [_tsv_cell(name, fields.get(name), name in spaced) for name in columns]
+        except BadRowError as bad:
+            raise FormatError.cannot_carry("TSV", record, bad.reason) from None
+        yield "\t".join(cells) + "\n"
+
+
+def write_iob(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    r"""Write one token a line with its slot and last, where there are some, the predicted label.
+
+    Examples
+    --------
+    >>> list(write_iob([{"tokens": ["stop"], "slots": ["O"]}]))
+    ['stop\tO\n\n']
+    """
+    for record, fields in enumerate(rows, start=1):
+        try:
+            yield _iob_block(fields)
+        except BadRowError as bad:
+            raise FormatError.cannot_carry("IOB", record, bad.reason) from None
+
+
+def plain(value: object) -> str:
+    """Return a single value as text: strings as they are, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _text(line: str | BadRowError) -> str:
+    if isinstance(line, BadRowError):
+        raise line
+    return line
+
+
+def _json_object(line: str | BadRowError) -> Fields | None:
+    text = _text(line)
+    if not text or text.isspace():
+        return None
+    try:
+        fields = json.loads(text)
+    except RecursionError:
+        raise BadRowError("the JSON is nested too deeply") from None
+    except ValueError as error:
+        # Only the decoder's own words, never its quotation of the text.
+        where = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadRowError(f"not valid JSON{where} (one object a line is needed)") from None
+    if not isinstance(fields, dict):
+        raise BadRowError(f"the line is {json_word(fields)}, not an object")
+    if _SURROGATE.search(text) and not _encodable(fields):
+        raise BadRowError(
+            "an escape (\\ud...) holds half of a surrogate pair, which is no character"
+        )
+    return fields
+
+
+def _encodable(fields: Fields) -> bool:
+    try:
+        json.dumps(fields, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _tsv_header(
+    row: int, line: str | BadRowError, source: str, needed: tuple[str, ...]
+) -> list[str]:
+    if isinstance(line, NotTextError):
+        raise FormatError.not_utf8(source, row)
+    if isinstance(line, BadRowError):
+        raise FormatError.header(source, f"cannot be read: {line.reason}")
+    header = [name.strip(" ") for name in line.split("\t")]
+    if not set(needed) & set(header):
+        raise FormatError.header(source, f"names no column {' or '.join(map(repr, needed))}")
+    if len(set(header)) < len(header) or "" in header:
+        raise FormatError.header(source, "names a column twice, or not at all")
+    return header
+
+
+def _take_iob(line: str, fields: Fields) -> int:
+    """Put what one line says into the fields; return how many columns it had, 0 for no token."""
+    if not fields["tokens"] and "\t" not in line and (comment := _COMMENT.fullmatch(line)):
+        name, value = comment.groups()
+        if name in ("tokens", "slots", "labels"):
+            raise BadRowError(f"a comment may not set {name!r}")
+        fields[name] = value
+        return 0
+    cells = line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
+    if cells[0] == DOCUMENT_START:
+        return 0
+    if not cells[0]:
+        raise BadRowError("the token is empty")
+    label = cells[-1] if len(cells) > 1 else UNKNOWN_LABEL
+    fields["tokens"].append(cells[0])
+    fields["slots"].append(label if label not in ("", UNKNOWN_LABEL) else None)
+    return len(cells)
+
+
+def _tsv_cell(name: str, value: object, spaced: bool) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list) and spaced:
+        return " ".join([_tsv_part(name, part) for part in value])
+    text = plain(value)
+    if not text:
+        raise BadRowError(f"{name} is an empty string, which reads as a missing value")
+    return _on_one_line(name, text)
+
+
+def _tsv_part(name: str, part: object) -> str:
+    if part is None:
+        return UNKNOWN_LABEL
+    text = plain(part)
+    if not text or " " in text:
+        raise BadRowError(f"one of the {name} is empty or holds a space")
+    if text == UNKNOWN_LABEL and name != "tokens":
+        raise BadRowError(f"one of the {name} is {UNKNOWN_LABEL!r}, which reads as unknown")
+    return _on_one_line(name, text)
+
+
+def _on_one_line(name: str, text: str) -> str:
+    if _LINE_BREAKERS.isdisjoint(text):
+        return text
+    raise BadRowError(f"{name} holds a tab, a line end or a NUL")
+
+
+def _iob_block(fields: Mapping[str, Any]) -> str:
+    tokens = fields["tokens"]
+    if not tokens:
+        raise BadRowError("it has no tokens")
+    unknown = [None] * len(tokens)
+    columns = [fields.get("slots") or unknown]
+    if (labels := fields.get("labels")) is not None:
+        if not isinstance(labels, list) or len(labels) != len(tokens):
+            raise BadRowError("its labels are not one a token")
+        columns = [*columns, labels] if fields.get("slots") else [labels]
+    comments = [
+        _iob_comment(name, value)
+        for name, value in fields.items()
+        if name not in ("tokens", "slots", "labels")
+    ]
+    body = [
+        "\t".join([_iob_token(token), *map(_iob_label, labels)]) + "\n"
+        for token, *labels in zip(tokens, *columns, strict=True)
+    ]
+    return "".join(comments + body) + "\n"
+
+
+def _iob_comment(name: str, value: object) -> str:
+    if not name or any(character.isspace() for character in name):
+        raise BadRowError("the name of a field is empty or holds white space")
+    return f"# {name} = {_on_one_line(name, plain(value))}\n"
+
+
+def _iob_token(token: str) -> str:
+    if not token or token == DOCUMENT_START:
+        raise BadRowError(f"a token is empty or {DOCUMENT_START!r}")
+    return _on_one_line("a token", token)
+
+
+def _iob_label(label: str | None) -> str:
+    if label is None:
+        return UNKNOWN_LABEL
+    if label in ("", UNKNOWN_LABEL):
+        raise BadRowError(f"a label is empty or {UNKNOWN_LABEL!r}, which reads as unknown")
+    return _on_one_line("a label", label)
+
+
+Reader = Callable[[Iterable[Line], Faults], Iterator[Row]]
+
+
+def reader_of(kind: Kind, needed: tuple[str, ...]) -> Reader:
+    """Return the reader of a kind; `needed` columns make a TSV header a good one."""
+    readers: dict[Kind, Reader] = {
+        "jsonl": read_jsonl,
+        "tsv": lambda lines, faults: read_tsv(lines, faults, needed),
+        "iob": read_iob,
+    }
+    return readers[kind]

@@ -1,0 +1,328 @@
+"""TokenWindows against the strings that its slow twin writes, read by FeatureStrings."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from purport.errors import InputError, NotFittedError, ParameterError
+from purport.estimator.base import State
+from purport.features import keys
+from purport.features.rows import Rows
+from purport.features.strings import FeatureStrings
+from purport.features.templates import shape
+from purport.features.token_windows import TokenWindows
+
+RICH = TokenWindows(
+    words=(-3, 3),
+    conjunctions=((-2, -1), (-1, 0), (0, 1), (1, 2)),
+    lengths=True,
+    previous_words=6,
+)
+
+
+@dataclass
+class Talk:
+    """The least that token windows need of records."""
+
+    vocabulary: list[str]
+    token_codes: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+
+def talk_of(sentences: list[list[str]], vocabulary: list[str] | None = None) -> Talk:
+    known = vocabulary or list(dict.fromkeys(word for words in sentences for word in words))
+    numbers = {word: number for number, word in enumerate(known)}
+    codes = np.array([numbers[word] for words in sentences for word in words], np.int32)
+    offsets = np.append(0, np.cumsum([len(words) for words in sentences])).astype(np.int64)
+    return Talk(known, codes, offsets)
+
+
+sentences = st.lists(
+    st.lists(st.sampled_from(["a", "A", "ab", "Ab", "abc", "x9", "9", "é", "", "ß", "日本"])),
+    max_size=6,
+)
+offsets = st.integers(-3, 3)
+spans = st.tuples(offsets, st.integers(0, 2)).map(lambda span: (span[0], span[0] + span[1]))
+lengths = st.lists(st.integers(1, 3), max_size=2, unique=True).map(tuple)
+windows = st.builds(
+    TokenWindows,
+    words=st.none() | spans,
+    conjunctions=st.lists(
+        st.lists(offsets, min_size=2, max_size=4, unique=True).map(tuple), max_size=3, unique=True
+    ).map(tuple),
+    prefixes=lengths,
+    suffixes=lengths,
+    shapes=st.booleans(),
+    digits=st.booleans(),
+    lengths=st.booleans(),
+    attribute_window=spans,
+    previous_words=st.integers(0, 3),
+    bias=st.booleans(),
+    marks=st.booleans(),
+    lowercase=st.booleans(),
+    min_count=st.integers(1, 3),
+)
+
+
+def spelled(features: list[str], rows: Rows) -> list[list[Counter[str]]]:
+    """Write rows back as a count of features for each position."""
+    assert rows.width == len(features)
+    assert rows.values is None
+    unique = [
+        Counter(features[column] for column in rows.columns[start:stop])
+        for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    ]
+    return [
+        [unique[number] for number in rows.index[start:stop]]
+        for start, stop in zip(rows.offsets[:-1], rows.offsets[1:], strict=True)
+    ]
+
+
+def same(left: Rows, right: Rows) -> bool:
+    arrays = ("indptr", "columns", "index", "offsets")
+    equal = all(np.array_equal(getattr(left, a), getattr(right, a)) for a in arrays)
+    return equal and (left.width, left.unseen) == (right.width, right.unseen)
+
+
+def often(strings: list[list[list[str]]], min_count: int) -> set[str]:
+    counted = Counter(f for sentence in strings for position in sentence for f in position)
+    return {feature for feature, count in counted.items() if count >= min_count}
+
+
+@given(windows, sentences, sentences)
+def test_rows_say_what_the_strings_say(
+    encoder: TokenWindows, train: list[list[str]], later: list[list[str]]
+) -> None:
+    rows = encoder.fit_transform(talk_of(train))
+    features = encoder.feature_names()
+    known = often(encoder.strings(talk_of(train)), encoder.min_count)
+    assert len(features) == len(set(features))
+    assert set(features) == known
+    assert same(encoder.transform(talk_of(train)), rows)
+    for records, found in ((train, rows), (later, encoder.transform(talk_of(later)))):
+        strings = encoder.strings(talk_of(records))
+        assert spelled(features, found) == [
+            [Counter(f for f in position if f in known) for position in sentence]
+            for sentence in strings
+        ]
+        assert found.unseen == sum(
+            f not in known for sentence in strings for position in sentence for f in position
+        )
+
+
+@given(windows, sentences)
+def test_rows_are_those_of_feature_strings_with_other_numbers(
+    encoder: TokenWindows, train: list[list[str]]
+) -> None:
+    encoder.set_params(min_count=1)
+    rows = encoder.fit_transform(talk_of(train))
+    other = FeatureStrings().fit_transform(encoder.strings(talk_of(train)))
+    assert (rows.width, rows.unique, rows.unseen) == (other.width, other.unique, 0)
+    # Unique rows are numbered as they come by both; only columns are numbered in other ways.
+    assert rows.index.tolist() == other.index.tolist()
+    assert rows.indptr.tolist() == other.indptr.tolist()
+
+
+@given(windows, sentences, sentences)
+def test_what_is_learnt_survives_saving(
+    encoder: TokenWindows, train: list[list[str]], later: list[list[str]]
+) -> None:
+    encoder.fit(talk_of(train))
+    state = encoder._to_state()
+    parameters, settings = json.loads(json.dumps([encoder.get_params(), state.settings]))
+    other = TokenWindows(**parameters)
+    other._restore(State(state.arrays, settings))
+    assert other.feature_names() == encoder.feature_names()
+    assert same(other.transform(talk_of(later)), encoder.transform(talk_of(later)))
+    other.fit(talk_of(train))
+
+
+@given(windows, sentences, st.randoms(use_true_random=False))
+def test_the_order_of_the_records_vocabulary_does_not_matter(
+    encoder: TokenWindows, train: list[list[str]], random: Any
+) -> None:
+    talk = talk_of(train)
+    shuffled = [*talk.vocabulary, "never", "said"]
+    random.shuffle(shuffled)
+    other = TokenWindows(**encoder.get_params())
+    assert same(encoder.fit_transform(talk), other.fit_transform(talk_of(train, shuffled)))
+    assert other.feature_names() == encoder.feature_names()
+
+
+def test_large_numbers_are_searched_as_small_ones_are_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(2)
+    train = [[str(w) for w in rng.integers(0, 9, rng.integers(0, 7))] for _ in range(50)]
+    later = [[str(w) for w in rng.integers(0, 12, rng.integers(0, 7))] for _ in range(50)]
+    encoder = TokenWindows(conjunctions=((-1, 0), (-1, 0, 1), (-2, -1, 0, 1)), min_count=2)
+    rows, found = encoder.fit_transform(talk_of(train)), encoder.transform(talk_of(later))
+    monkeypatch.setattr(keys, "MOST_SLOTS", 0)
+    other = TokenWindows(**encoder.get_params())
+    assert same(other.fit_transform(talk_of(train)), rows)
+    assert same(other.transform(talk_of(later)), found)
+    assert same(
+        other.fit(talk_of([[]])).transform(talk_of([])),
+        encoder.fit(talk_of([])).transform(talk_of([])),
+    )
+
+
+def test_features_of_one_sentence() -> None:
+    talk = talk_of([["to", "San", "Jose"]])
+    encoder = TokenWindows(shapes=True, lengths=True, previous_words=2)
+    assert encoder.strings(talk)[0][2] == [
+        "bias",
+        "w[-2]=to",
+        "w[-1]=San",
+        "w[0]=Jose",
+        "w[1]=</s>",
+        "w[2]=</s>",
+        "w[-1]|w[0]=San|Jose",
+        "w[0]|w[1]=Jose|</s>",
+        "before=San",
+        "before=to",
+        "prefix3=Jos",
+        "suffix3=ose",
+        "shape=Xx",
+        "digit=no",
+        "length=4",
+    ]
+    assert len(encoder.fit(talk).feature_names()) == len(set(encoder.feature_names()))
+
+
+def test_without_marks_nothing_reaches_beyond_the_sentence() -> None:
+    encoder = TokenWindows(marks=False, attribute_window=(0, 1))
+    strings = encoder.strings(talk_of([["hi"]]))
+    assert strings == [[["bias", "w[0]=hi", "prefix3=hi", "suffix3=hi", "digit=no"]]]
+
+
+def test_lowercase_leaves_shapes_and_lengths_alone() -> None:
+    encoder = TokenWindows(
+        words=(0, 0), conjunctions=(), lowercase=True, shapes=True, lengths=True, bias=False
+    )
+    # The small letter of this capital is two characters long.
+    assert encoder.strings(talk_of([["İX1"]]))[0][0] == [
+        "w[0]=i̇x1",
+        "prefix3=i̇x",
+        "suffix3=̇x1",
+        "shape=X0",
+        "digit=yes",
+        "length=3",
+    ]
+
+
+def test_everything_unseen() -> None:
+    encoder = TokenWindows().fit(talk_of([["a"], ["b", "a"]]))
+    rows = encoder.transform(talk_of([["x9"]]))
+    # Only the bias and the four marks around the word are known.
+    assert (rows.unseen, len(rows.columns)) == (6, 5)
+    nothing = TokenWindows().fit(talk_of([]))
+    assert nothing.feature_names() == []
+    rows = nothing.transform(talk_of([["a"], []]))
+    assert (rows.width, rows.unseen, rows.unique, len(rows)) == (0, 11, 1, 2)
+
+
+def test_a_slice_that_shares_its_arrays() -> None:
+    whole = talk_of([["a", "b"], ["c", "a"], ["b"]])
+    part = Talk(whole.vocabulary, whole.token_codes, whole.offsets[1:3])
+    encoder = TokenWindows()
+    assert same(encoder.fit_transform(part), TokenWindows().fit_transform(talk_of([["c", "a"]])))
+    assert encoder.strings(part) == encoder.strings(talk_of([["c", "a"]]))
+
+
+def test_no_templates_at_all() -> None:
+    encoder = TokenWindows(
+        words=None, conjunctions=(), prefixes=(), suffixes=(), digits=False, bias=False
+    )
+    rows = encoder.fit_transform(talk_of([["a", "b"], []]))
+    assert (rows.width, rows.unique, rows.index.tolist()) == (0, 1, [0, 0])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"words": (2, 1)},
+        {"words": (0,)},
+        {"words": 2},
+        {"conjunctions": ((0,),)},
+        {"conjunctions": ((0, 0),)},
+        {"conjunctions": ((0, 1), (0, 1))},
+        {"conjunctions": (0, 1)},
+        {"prefixes": (0,)},
+        {"prefixes": (3, 3)},
+        {"suffixes": 3},
+        {"digits": 1},
+        {"attribute_window": None},
+        {"previous_words": -1},
+        {"min_count": 0},
+    ],
+    ids=repr,
+)
+def test_parameters_are_checked_at_fit(wrong: dict[str, Any]) -> None:
+    encoder = TokenWindows(**wrong)
+    for attempt in (encoder.fit, encoder.strings):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            attempt(talk_of([["a"]]))
+
+
+def test_other_things_than_records_are_refused() -> None:
+    for wrong in ([["a"]], None, "a"):
+        with pytest.raises(InputError, match="Utterances"):
+            TokenWindows().fit(wrong)  # type: ignore[arg-type]
+
+
+def test_nothing_before_fit() -> None:
+    with pytest.raises(NotFittedError):
+        TokenWindows().transform(talk_of([]))
+    with pytest.raises(NotFittedError):
+        TokenWindows().feature_names()
+    with pytest.raises(NotFittedError):
+        TokenWindows()._to_state()
+
+
+def test_shapes() -> None:
+    assert [shape(word) for word in ("", "NYC", "x-9", "日本", "٣", "\ud800")] == [
+        "",
+        "X",
+        "x-0",
+        "x",
+        "0",
+        "-",
+    ]
+
+
+def test_utterances_are_records() -> None:
+    from purport.records.utterances import Utterances
+
+    lists = [["a", "b"], [], ["b", "c", "a"]]
+    talk = Utterances.from_lists(lists)
+    assert same(TokenWindows().fit_transform(talk), TokenWindows().fit_transform(talk_of(lists)))
+    assert same(
+        TokenWindows().fit_transform(talk[1:]), TokenWindows().fit_transform(talk_of(lists[1:]))
+    )
+
+
+def test_the_figures_of_atis(real_data: Path) -> None:
+    with gzip.open(real_data / "atis" / "train.jsonl.gz", "rt", encoding="utf-8") as file:
+        lists = [json.loads(line)["tokens"] for line in file]
+    talk = talk_of(lists)
+    encoder = TokenWindows()
+    rows = encoder.fit_transform(talk)
+    assert (rows.positions, rows.unique, rows.width) == (50_497, 27_046, 16_995)
+    assert set(np.diff(rows.indptr)) == {11}
+    other = FeatureStrings().fit_transform(encoder.strings(talk))
+    assert (other.unique, other.width) == (27_046, 16_995)
+    assert other.index.tolist() == rows.index.tolist()
+    rich = TokenWindows(**RICH.get_params()).fit_transform(talk)
+    assert (rich.positions, rich.unseen, rich.values) == (50_497, 0, None)
