@@ -1,0 +1,1 @@
+"""THE chain: sums over all paths, posteriors and best paths of ragged sequences."""

@@ -1,0 +1,1 @@
+"""Sequence models over the chain: what each clamps, one shared trainer, decoding."""

@@ -1,0 +1,336 @@
+"""What every public estimator promises, asked of each of them."""
+
+from __future__ import annotations
+
+import inspect
+import pickle  # noqa: TID251 - that estimators can be pickled is promised; the package never does it
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purport
+from purport.errors import InputError, NotFittedError, ParameterError
+from purport.estimator.base import Estimator
+from purport.features.rows import Rows
+from purport.features.token_windows import TokenWindows
+from purport.records.utterances import Utterances
+from purport.sequence import partitions
+from purport.sequence.crf import CRF
+
+WORDS = ["play", "some", "jazz", "blues", "by", "wake", "me", "at", "half", "past", "six", "now"]
+LABELS = ["O", "B-genre", "B-artist", "B-time", "I-time"]
+
+
+def invented(sentences: int, seed: int = 5) -> Utterances:
+    """Draw sentences whose labels depend on the words and on each other, with some noise."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(1, 12, sentences)
+    tokens, slots = [], []
+    for length in lengths.tolist():
+        numbers = random.integers(len(WORDS), size=length)
+        noise = random.random(length) < 0.1
+        labels = np.where(noise, random.integers(len(LABELS), size=length), numbers % 4)
+        tokens.append([WORDS[number] for number in numbers])
+        slots.append([LABELS[label] for label in labels])
+    return Utterances.from_lists(tokens, slots=slots)
+
+
+TALK = invented(400)
+OTHER = invented(50, seed=6)
+
+
+def features(talk: Utterances) -> list[list[list[str]]]:
+    windows = TokenWindows(words=(-1, 1), conjunctions=(), prefixes=(), suffixes=())
+    return windows.strings(talk)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to use one estimator.
+
+    Attributes
+    ----------
+    make : callable
+        Gives a new estimator; takes parameters that shall differ.
+    fit : tuple
+        What `fit` takes.
+    ask : tuple
+        What the other methods take, each by itself.
+    methods : dict
+        The public methods that need a fitted estimator; what each returns, checked.
+    empty : list of tuples
+        What `fit` refuses because there is nothing to learn from.
+    """
+
+    make: Callable[..., Any]
+    fit: tuple[Any, ...]
+    ask: Any
+    methods: dict[str, Callable[[Any, Any, Any], None]]
+    empty: list[tuple[Any, ...]]
+
+
+def labels_of_each(found: Any, model: Any, asked: Any) -> None:
+    assert isinstance(found, list)
+    assert [len(sequence) for sequence in found] == lengths_of(asked)
+    assert all(type(sequence) is list for sequence in found)
+    assert {label for sequence in found for label in sequence} <= set(model.classes_.tolist())
+    assert {type(label) for sequence in found for label in sequence} == {str}
+
+
+def probabilities_of_each(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is list
+    assert [sequence.shape for sequence in found] == [
+        (length, len(model.classes_)) for length in lengths_of(asked)
+    ]
+    for sequence in found:
+        assert sequence.dtype == np.float64
+        assert np.all(sequence >= 0.0)
+        np.testing.assert_allclose(sequence.sum(axis=1), 1.0, atol=1e-9)
+
+
+def marginals_of_each(found: Any, model: Any, asked: Any) -> None:
+    assert [len(sequence) for sequence in found] == lengths_of(asked)
+    positions = [position for sequence in found for position in sequence]
+    assert {type(position) for position in positions} == {dict}
+    assert {tuple(position) for position in positions} == {tuple(model.classes_.tolist())}
+    assert {type(value) for position in positions for value in position.values()} == {float}
+
+
+def rows_of_all(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is Rows
+    assert np.diff(found.offsets).tolist() == lengths_of(asked)
+    assert found.width == len(model.feature_names())
+
+
+def strings(found: Any, model: Any, asked: Any) -> None:
+    assert {type(name) for name in found} == {str}
+
+
+def lengths_of(asked: Any) -> list[int]:
+    return list(map(len, asked.tokens if isinstance(asked, Utterances) else asked))
+
+
+SEQUENCES = {
+    "predict": labels_of_each,
+    "predict_proba": probabilities_of_each,
+    "predict_marginals": marginals_of_each,
+}
+CASES = {
+    "CRF on lists": Case(
+        lambda **changed: CRF(**{"l2": 0.5, "max_iter": 200, "tol": 1e-3} | changed),
+        (features(TALK), TALK.slots),
+        features(OTHER),
+        SEQUENCES,
+        [([], []), ([[]], [[]]), ([[["a"]]], [[None]])],
+    ),
+    "CRF on records": Case(
+        lambda **changed: CRF(
+            **{"max_iter": 200, "tol": 1e-3, "features": TokenWindows(suffixes=[2])} | changed
+        ),
+        (TALK,),
+        OTHER,
+        SEQUENCES,
+        [(TALK[:0],), (TALK[:0], [])],
+    ),
+    "TokenWindows": Case(
+        lambda **changed: TokenWindows(**{"words": (-1, 1), "prefixes": [2, 3]} | changed),
+        (TALK,),
+        OTHER,
+        {"transform": rows_of_all},
+        # The rows of no records are no rows; whether that is enough is for the model to say.
+        [],
+    ),
+}
+every = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def bits(model: Estimator) -> dict[str, bytes]:
+    """Return all that a model has learnt, to the bit."""
+    return {name: array.tobytes() for name, array in model._to_state().arrays.items()}
+
+
+def answers(model: Any, case: Case) -> list[Any]:
+    """Return what all methods say, to the bit."""
+    said = [getattr(model, method)(case.ask) for method in case.methods]
+    return [repr([plain(found) for found in answer]) for answer in map(as_list, said)]
+
+
+def as_list(answer: Any) -> list[Any]:
+    if isinstance(answer, Rows):
+        return [answer.indptr, answer.columns, answer.index, answer.width, answer.unseen]
+    return list(answer)
+
+
+def plain(found: Any) -> Any:
+    return found.tobytes() if isinstance(found, np.ndarray) else found
+
+
+def test_every_public_estimator_is_asked() -> None:
+    public = {
+        thing
+        for name in purport.__all__
+        if inspect.isclass(thing := getattr(purport, name)) and issubclass(thing, Estimator)
+    }
+    assert public == {type(case.make()) for case in CASES.values()}
+
+
+@every
+def test_the_constructor_only_stores(case: Case) -> None:
+    kind = type(case.make())
+    names = kind._parameter_names()
+    given = {name: object() for name in names}
+    model = kind(**given)
+    assert vars(model) == given
+    assert all(model.get_params(deep=False)[name] is given[name] for name in names)
+    defaults = inspect.signature(kind).parameters
+    assert all(vars(kind())[name] is defaults[name].default for name in names)
+
+
+@every
+def test_parameters_can_be_asked_for_and_set(case: Case) -> None:
+    model = case.make()
+    params = model.get_params(deep=False)
+    other = type(model)()
+    assert other.set_params(**params) is other
+    assert other.get_params(deep=False) == params
+    with pytest.raises(ParameterError, match="has no parameter 'nonsense'"):
+        model.set_params(nonsense=1)
+    for name, value in params.items():
+        if isinstance(value, Estimator):
+            for inner in value._parameter_names():
+                assert model.get_params()[f"{name}__{inner}"] is getattr(value, inner)
+            model.set_params(**{f"{name}__{inner}": "set"})
+            assert getattr(value, inner) == "set"
+
+
+@every
+def test_a_clone_has_the_parameters_and_nothing_learnt(case: Case) -> None:
+    base = pytest.importorskip("sklearn.base")
+    model = case.make().fit(*case.fit)
+    cloned = base.clone(model)
+    assert type(cloned) is type(model)
+    assert repr(cloned) == repr(model)
+    assert not cloned._is_fitted()
+    assert bits(cloned.fit(*case.fit)) == bits(model)
+
+
+@every
+def test_its_repr_shows_what_differs_and_can_be_read_back(case: Case) -> None:
+    kind = type(case.make())
+    assert repr(kind()) == f"{kind.__name__}()"
+    model = case.make()
+    read = eval(repr(model), {"CRF": CRF, "TokenWindows": TokenWindows})
+    assert repr(read) == repr(model)
+
+
+@every
+def test_fit_returns_itself_and_leaves_its_parameters_alone(case: Case) -> None:
+    model = case.make()
+    before = repr(model.get_params())
+    assert model.fit(*case.fit) is model
+    assert repr(model.get_params()) == before
+    public = [name for name in vars(model) if not name.startswith("_")]
+    assert all(name.endswith("_") or name in model.get_params() for name in public)
+
+
+@every
+def test_fit_is_repeatable_and_starts_anew(case: Case) -> None:
+    model = case.make().fit(*case.fit)
+    first = bits(model)
+    assert bits(case.make().fit(*case.fit)) == first
+    assert bits(model.fit(*case.fit)) == first
+
+
+@every
+def test_the_number_of_threads_changes_no_bit(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "n_threads" not in case.make().get_params():
+        return
+    # So little data would be one partition; this makes it dozens.
+    monkeypatch.setattr(partitions, "WORK", 2**10)
+    models = [case.make(n_threads=n_threads).fit(*case.fit) for n_threads in (1, 2, 3)]
+    assert bits(models[0]) == bits(models[1]) == bits(models[2])
+    said = [answers(model, case) for model in models]
+    assert said[0] == said[1] == said[2]
+
+
+@every
+def test_its_methods_return_what_they_should(case: Case) -> None:
+    model = case.make().fit(*case.fit)
+    for method, check in case.methods.items():
+        check(getattr(model, method)(case.ask), model, case.ask)
+
+
+@every
+def test_it_must_be_fitted_first(case: Case) -> None:
+    for method in case.methods:
+        with pytest.raises(NotFittedError, match="is not fitted yet"):
+            getattr(case.make(), method)(case.ask)
+    with pytest.raises(NotFittedError):
+        case.make()._to_state()
+
+
+@every
+def test_a_fit_that_failed_is_no_fit(case: Case) -> None:
+    for empty in case.empty:
+        model = case.make()
+        with pytest.raises(InputError):
+            model.fit(*empty)
+        with pytest.raises(NotFittedError):
+            model._to_state()
+
+
+@every
+def test_wrong_parameters_are_named_with_what_was_given_and_what_is_allowed(case: Case) -> None:
+    kind = type(case.make())
+    assert kind._constraints
+    for name, constraint in kind._constraints.items():
+        for wrong in (Wrong(), [Wrong()], float("nan"), -7):
+            if constraint.allows(wrong):
+                continue
+            model = case.make(**{name: wrong})
+            with pytest.raises(ParameterError) as caught:
+                model.fit(*case.fit)
+            said = str(caught.value)
+            assert said.startswith(f"{kind.__name__}: parameter {name!r} must be ")
+            assert constraint.words() in said
+            assert said.endswith(f"got {wrong!r}.")
+            assert not model._is_fitted()
+
+
+class Wrong:
+    """Allowed nowhere."""
+
+
+@every
+def test_every_default_is_allowed(case: Case) -> None:
+    type(case.make())()._check_parameters()
+
+
+@every
+def test_saved_and_loaded_it_says_the_same(case: Case, tmp_path: Path) -> None:
+    model = case.make().fit(*case.fit)
+    purport.save(model, tmp_path / "model")
+    loaded = purport.load(tmp_path / "model")
+    assert type(loaded) is type(model)
+    assert repr(loaded) == repr(model)
+    assert bits(loaded) == bits(model)
+    assert answers(loaded, case) == answers(model, case)
+    learnt = {name for name in vars(model) if name.endswith("_")}
+    assert {name for name in vars(loaded) if name.endswith("_")} == learnt
+    assert bits(loaded.fit(*case.fit)) == bits(model)
+
+
+@every
+def test_pickled_it_says_the_same(case: Case) -> None:
+    for model in (case.make(), case.make().fit(*case.fit)):
+        copied = pickle.loads(pickle.dumps(model))
+        assert repr(copied) == repr(model)
+        assert copied._is_fitted() == model._is_fitted()
+    assert bits(copied) == bits(model)
+    assert answers(copied, case) == answers(model, case)
+    # Also after it has been used, when it may keep things that it can make anew.
+    assert answers(pickle.loads(pickle.dumps(model)), case) == answers(model, case)
