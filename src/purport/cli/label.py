@@ -1,0 +1,49 @@
+"""`purport label`: writes each record back with its labels and their probability."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from purport.cli.console import STANDARD, check_output_file, counting, say, write_lines
+from purport.cli.options import BadRows, Force, Model, OnError, Quiet, Records, Threads, Traceback
+
+BATCH = 2000
+
+
+def label(
+    model: Model,
+    records: Records,
+    out: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="JSON lines, TSV or IOB as its ending says, packed with .gz; - for stdout.",
+        ),
+    ] = STANDARD,
+    threads: Threads = None,
+    on_error: BadRows = OnError.raise_,
+    force: Force = False,
+    quiet: Quiet = False,
+    traceback: Traceback = False,
+) -> None:
+    """Label records with a model.
+
+    Each record comes back with `labels` and `probability` added.
+    """
+    if out != STANDARD:
+        check_output_file(out, force)
+    from purport.records.streams import write_batches
+    from purport.study.labelling import label_batches, load_labeller
+
+    labeller = load_labeller(model, threads)
+    batches = counting(label_batches(labeller, records, BATCH, on_error.value), quiet)
+    if out == STANDARD:
+        for batch in batches:
+            write_lines(batch.lines("jsonl"))
+        return
+    count = write_batches(batches, out, overwrite=force)
+    say(f"{out}: {count:,} records labelled.", quiet)

@@ -1,0 +1,48 @@
+"""Options and arguments that several verbs share, each said once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from purport.cli.console import keep_quiet, keep_traceback
+
+
+class OnError(StrEnum):
+    """What happens to a bad row."""
+
+    raise_ = "raise"
+    skip = "skip"
+
+
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", callback=keep_quiet, help="Show errors only, no progress and no messages."
+    ),
+]
+Traceback = Annotated[
+    bool,
+    typer.Option(
+        "--traceback", callback=keep_traceback, help="Show where in the program an error arose."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that stands there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write the result to stdout as JSON.")]
+BadRows = Annotated[
+    OnError, typer.Option("--on-error", help="Stop at a bad row, or leave it out and say how many.")
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", metavar="N", min=1, help="Threads to use; all cores if not said."),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A folder that `fit` wrote.")]
+Records = Annotated[
+    str,
+    typer.Argument(
+        metavar="INPUT", help="JSON lines, TSV or IOB/CoNLL, packed with gz or not; - for stdin."
+    ),
+]

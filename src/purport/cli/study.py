@@ -1,0 +1,47 @@
+"""`purport study`: trains and tests on given data and writes the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from purport.cli.console import check_output_file, say, write, write_json
+from purport.cli.options import AsJson, BadRows, Force, OnError, Quiet, Threads, Traceback
+
+
+def study(
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Utterances to learn from.")],
+    test: Annotated[str, typer.Argument(metavar="TEST", help="Other utterances, to test on.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE", help="The report to write.")
+    ] = Path("report.html"),
+    threads: Threads = None,
+    on_error: BadRows = OnError.raise_,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    traceback: Traceback = False,
+) -> None:
+    """Train and test on your data and write a report.
+
+    The report is one HTML file that needs no network. It never shows what somebody said.
+    """
+    check_output_file(out, force)
+    from purport.records.utterances import Utterances
+    from purport.study.pipeline import run_study, write_report
+    from purport.study.stages import Material
+
+    material = Material(
+        Utterances.read(train, on_error=on_error.value),
+        Utterances.read(test, on_error=on_error.value),
+    )
+    outcomes = run_study(material, n_threads=threads, verbose=not quiet)
+    subject = f"{Path(train).name} and {Path(test).name}"
+    write_report(outcomes, out, subject, overwrite=force)
+    if as_json:
+        write_json({outcome.name: outcome.numbers for outcome in outcomes})
+    else:
+        write("\n".join(outcome.headline for outcome in outcomes))
+    say(f"{out}: the report. Open it in a browser.", quiet)

@@ -1,0 +1,181 @@
+"""Pictures as SVG inside the page: bars with intervals, and a curve; no script, no library.
+
+Colours come from the page's style sheet, so that a picture follows light, dark and print. Each has
+a title and a description for those who do not see it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from purport.report.markup import Content, Markup, element
+
+_Scale = Callable[[float], float]
+
+WIDTH = 720.0
+ROW = 26.0
+CHARACTER = 7.3  # of the 13 pixel sans-serif that pictures are written in, on average
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar from 0 to 1, perhaps with an interval, the mark of a floor and a note behind it.
+
+    Examples
+    --------
+    >>> Bar("city", 0.9, low=0.8, high=1.0).value
+    0.9
+    """
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    floor: float | None = None
+    note: str = ""
+
+
+def bars(rows: Sequence[Bar], title: str, description: str) -> Markup:
+    """Draw shares as bars, one a row.
+
+    Examples
+    --------
+    >>> picture = bars([Bar("city", 0.9)], "F1 by slot", "One bar a slot.")
+    >>> str(picture).startswith("<svg")
+    True
+    """
+    longest = max((len(row.label) for row in rows), default=0)
+    left = min(260.0, 16 + CHARACTER * longest)
+    right = WIDTH - 130
+    top, bottom = 8.0, 8.0 + ROW * len(rows)
+
+    def x(share: float) -> float:
+        return left + (right - left) * share
+
+    drawn: list[Markup] = []
+    for tenth in range(0, 11, 2):
+        at = x(tenth / 10)
+        drawn.append(_line(at, top, at, bottom, "grid"))
+        drawn.append(_text(at, bottom + 18, f"{tenth / 10:g}", "middle", "tick"))
+    for number, row in enumerate(rows):
+        drawn += _bar(row, top + ROW * number, left, x)
+    return _picture(WIDTH, bottom + 26, title, description, drawn)
+
+
+def _bar(row: Bar, top: float, left: float, x: _Scale) -> list[Markup]:
+    middle = top + ROW / 2
+    shown = row.label if len(row.label) <= 33 else row.label[:32] + "…"
+    drawn = [
+        _text(left - 8, middle + 4.5, shown, "end", "label"),
+        element(
+            "rect",
+            x=left,
+            y=top + 4,
+            width=max(0.0, x(row.value) - left),
+            height=ROW - 8,
+            class_="bar",
+        ),
+    ]
+    if row.floor is not None:
+        drawn.append(_line(x(row.floor), top + 2, x(row.floor), top + ROW - 2, "floor"))
+    if row.low is not None and row.high is not None:
+        drawn.append(_line(x(row.low), middle, x(row.high), middle, "whisker"))
+        drawn += [
+            _line(x(end), middle - 4, x(end), middle + 4, "whisker") for end in (row.low, row.high)
+        ]
+    drawn.append(_text(x(1) + 12, middle + 4.5, row.note, "start", "note"))
+    return drawn
+
+
+def curve(
+    points: Sequence[tuple[float, float]],
+    title: str,
+    description: str,
+    across: str,
+    up: str,
+) -> Markup:
+    """Draw values over a quantity that only grows, joined by a line.
+
+    Examples
+    --------
+    >>> picture = curve([(0, 5.0), (1, 2.0)], "Objective", "It falls.", "iteration", "objective")
+    >>> "polyline" in str(picture)
+    True
+    """
+    height, left, right, top = 260.0, 76.0, WIDTH - 24, 26.0
+    bottom = height - 48
+    shown = [(a, b) for a, b in points if math.isfinite(a) and math.isfinite(b)]
+    marks_across = round_marks([a for a, _ in shown])
+    marks_up = round_marks([b for _, b in shown])
+
+    def x(value: float) -> float:
+        return left + (right - left) * _share(value, marks_across)
+
+    def y(value: float) -> float:
+        return bottom - (bottom - top) * _share(value, marks_up)
+
+    drawn: list[Markup] = []
+    for mark in marks_up:
+        drawn.append(_line(left, y(mark), right, y(mark), "grid"))
+        drawn.append(_text(left - 8, y(mark) + 4.5, f"{mark:g}", "end", "tick"))
+    for mark in marks_across:
+        drawn.append(_line(x(mark), bottom, x(mark), bottom + 5, "axis"))
+        drawn.append(_text(x(mark), bottom + 20, f"{mark:g}", "middle", "tick"))
+    drawn.append(_line(left, bottom, right, bottom, "axis"))
+    drawn.append(_text((left + right) / 2, height - 6, across, "middle", "label"))
+    drawn.append(_text(8, 14, up, "start", "label"))
+    way = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in shown)
+    drawn.append(element("polyline", points=way, class_="curve"))
+    if shown:
+        drawn.append(element("circle", cx=x(shown[-1][0]), cy=y(shown[-1][1]), r=4, class_="dot"))
+    return _picture(WIDTH, height, title, description, drawn)
+
+
+def round_marks(values: Sequence[float], about: int = 5) -> list[float]:
+    """Return evenly spaced round numbers that reach around all values.
+
+    Examples
+    --------
+    >>> round_marks([0.3, 9.2])
+    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    """
+    if not values:
+        return [0.0, 1.0]
+    low, high = min(values), max(values)
+    if high <= low:
+        high = low + (abs(low) or 1.0)
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(times * power for times in (1, 2, 5, 10) if times * power >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [float(f"{number * step:.10g}") for number in range(first, last + 1)]
+
+
+def _share(value: float, marks: Sequence[float]) -> float:
+    return (value - marks[0]) / (marks[-1] - marks[0])
+
+
+def _picture(
+    width: float, height: float, title: str, description: str, drawn: Sequence[Content]
+) -> Markup:
+    # The title and description of a picture are its first children: it needs no ids, which could
+    # meet twice in a page.
+    return element(
+        "svg",
+        element("title", title),
+        element("desc", description),
+        *drawn,
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="img",
+        class_="picture",
+    )
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
+
+
+def _text(x: float, y: float, said: str, anchor: str, kind: str) -> Markup:
+    return element("text", said, x=x, y=y, text_anchor=anchor, class_=kind)

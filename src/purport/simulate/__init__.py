@@ -1,0 +1,1 @@
+"""Invented worlds whose truth is known, one file a kind of record."""

@@ -1,0 +1,1 @@
+"""The pipeline of `purport study` and `purport demo`: one stage a task."""

@@ -1,0 +1,53 @@
+"""Labels for more records than memory holds: batch by batch, from any source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from purport.errors import InputError
+from purport.records.sources import OnError, Paths
+from purport.records.utterances import Utterances
+from purport.sequence.crf import CRF
+from purport.store.folders import load
+
+
+def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) -> CRF:
+    """Load a model that can label records, to work with so many threads.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from purport.store.folders import save
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "tagger"
+    >>> talk = Utterances.from_lists([["to", "rome"]], slots=[["O", "B-city"]])
+    >>> save(CRF().fit(talk), folder)
+    >>> load_labeller(folder, n_threads=1)
+    CRF(n_threads=1)
+    """
+    model: Any = load(folder)
+    if not isinstance(model, CRF):
+        raise InputError(
+            f"{os.fspath(folder)}: a {type(model).__name__} does not label records. Give a model"
+            " that `fit` wrote."
+        )
+    return model.set_params(n_threads=n_threads, verbose=False)
+
+
+def label_batches(
+    model: CRF, source: Paths, size: int = 2000, on_error: OnError = "raise"
+) -> Iterator[Utterances]:
+    """Label the records of a source batch by batch.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
+    >>> Utterances.from_lists([["stop"], ["go"]], slots=[["O"], ["B-way"]]).write(path)
+    >>> model = CRF().fit(Utterances.read(path))
+    >>> [batch.labels for batch in label_batches(model, path, size=1)]
+    [[['O']], [['B-way']]]
+    """
+    for batch in Utterances.batches(source, size, on_error):
+        yield model.label(batch)

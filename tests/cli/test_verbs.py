@@ -1,0 +1,437 @@
+"""The verbs: what each prints, writes and returns, run in this process."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import purport.cli
+from purport.cli import console
+from purport.cli.program import VERBS, main
+from purport.cli.warm import kernel_modules
+from purport.errors import PurportWarning
+from purport.records.utterances import Utterances
+from purport.sequence.crf import CRF
+from purport.store.folders import save
+from purport.study.demonstration import demonstrate
+from purport.version import VERSION
+
+SECRET = "xyzzysecretword"
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
+    """Return a folder with train.jsonl, test.jsonl, new.jsonl and slots-model."""
+    folder = tmp_path_factory.mktemp("world")
+    demonstrate(folder, train=200, test=60)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *words):
+    """Return exit code, stdout and stderr."""
+    code = main([str(word) for word in words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_help_names_every_verb_in_order(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    listed = out.split("Commands:")[1]
+    assert [line.split()[0] for line in listed.strip().splitlines()] == list(VERBS)
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "fit slots"])
+def test_every_verb_explains_itself(capsys, verb):
+    code, out, err = run(capsys, *verb.split(), "-h")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: purport {verb}")
+    if verb != "fit":
+        assert "--quiet" in out
+        assert "--traceback" in out
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"purport {VERSION}\n", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("fit",), ("nonsense",), ("label",), ("label", "a", "b", "--nonsense"), ("fit", "slots")],
+)
+def test_what_cannot_be_understood_is_the_users_error(capsys, words):
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert "Usage: purport" in err
+
+
+@pytest.mark.parametrize(
+    "option", [("--l2", "-1"), ("--max-iter", "0"), ("--threads", "0"), ("--on-error", "guess")]
+)
+def test_impossible_values_are_the_users_error(capsys, world, option):
+    code, _, err = run(capsys, "fit", "slots", world / "train.jsonl", "-o", "m", *option)
+    assert code == 2
+    assert option[0] in err
+    assert not Path("m").exists()
+
+
+def test_fit_label_and_evaluate(capsys, world):
+    code, out, err = run(capsys, "fit", "slots", world / "train.jsonl", "-o", "m", "--l2", "0.5")
+    assert (code, out) == (0, "")
+    assert "m: learnt" in err
+    assert "200 utterances" in err
+    code, out, _ = run(capsys, "label", "m", world / "new.jsonl")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert len(rows) == 20
+    assert all(len(row["labels"]) == len(row["tokens"]) for row in rows)
+    assert all(0 < row["probability"] <= 1 for row in rows)
+    code, out, _ = run(capsys, "evaluate", "m", world / "test.jsonl")
+    assert code == 0
+    assert "precision" in out
+    assert "F1" in out.splitlines()[-1]
+
+
+def test_fit_says_the_same_to_programs(capsys, world):
+    words = ("fit", "slots", world / "train.jsonl", "-o", "m", "--window", "rich", "--json", "-q")
+    code, out, err = run(capsys, *words, "--dev", world / "test.jsonl", "--l1", "0.1")
+    told = json.loads(out)
+    assert (code, err) == (0, "")
+    assert told["model"] == "m"
+    assert told["utterances"] == 200
+    assert told["converged"] is True
+    assert 0.5 < told["dev"]["f1"] <= 1
+
+
+def test_fit_takes_several_files(capsys, world):
+    files = (world / "train.jsonl", world / "test.jsonl")
+    code, out, _ = run(capsys, "fit", "slots", *files, "-o", "m", "--json", "--max-iter", "60")
+    assert code == 0
+    assert json.loads(out)["utterances"] == 260
+
+
+def test_a_model_does_not_remember_how_progress_was_shown(capsys, world):
+    run(capsys, "fit", "slots", world / "train.jsonl", "-o", "m")
+    _, out, _ = run(capsys, "inspect", "m")
+    assert out.startswith("CRF(), written by purport")
+
+
+def test_a_warning_is_a_note_of_one_line(capsys, world):
+    words = ("fit", "slots", world / "train.jsonl", "-o", "m", "--max-iter", "1")
+    _, _, err = run(capsys, *words)
+    notes = [line for line in err.splitlines() if line.startswith("purport: note: ")]
+    assert len(notes) == 1
+    assert "max_iter=1" in notes[0]
+    _, _, err = run(capsys, *words, "--force", "--quiet")
+    assert err == ""
+
+
+def test_other_warnings_are_left_as_they_are():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with console.notes(console.Manner()):
+            warnings.warn("old", DeprecationWarning, stacklevel=1)
+    assert [warning.category for warning in caught] == [DeprecationWarning]
+
+
+def test_a_note_is_said_once(capsys):
+    with console.notes(console.Manner()):
+        for _ in range(3):
+            warnings.warn("strange", PurportWarning, stacklevel=1)
+    assert capsys.readouterr().err == "purport: note: strange\n"
+
+
+def test_an_output_that_stands_there_is_kept(capsys, world):
+    train, new, model = world / "train.jsonl", world / "new.jsonl", world / "slots-model"
+    Path("taken.jsonl").write_text("mine", encoding="utf-8")
+    for words in (
+        ("fit", "slots", train, "-o", "taken.jsonl"),
+        ("label", model, new, "-o", "taken.jsonl"),
+        ("study", train, train, "-o", "taken.jsonl"),
+    ):
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (2, "")
+        assert err.startswith("purport: error: taken.jsonl: exists already and is kept.")
+        assert "--force" in err
+    assert Path("taken.jsonl").read_text(encoding="utf-8") == "mine"
+    assert run(capsys, "label", model, new, "-o", "taken.jsonl", "--force")[0] == 0
+    assert len(Utterances.read("taken.jsonl")) == 20
+
+
+def test_force_replaces_a_model_but_never_another_folder(capsys, world):
+    words = ("fit", "slots", world / "test.jsonl", "-o", "m", "-q")
+    assert run(capsys, *words)[0] == 0
+    assert run(capsys, *words)[0] == 2
+    assert run(capsys, *words, "--force")[0] == 0
+    Path("photos").mkdir()
+    Path("photos/one").write_text("dear to me", encoding="utf-8")
+    code, _, err = run(capsys, "fit", "slots", world / "test.jsonl", "-o", "photos", "--force")
+    assert code == 2
+    assert "not a model folder" in err
+    assert Path("photos/one").exists()
+
+
+def test_bad_rows_stop_or_are_left_out(capsys, world):
+    lines = (world / "train.jsonl").read_text(encoding="utf-8")
+    bad = f'{{"tokens": ["{SECRET}"], "slots": ["O", "O"]}}\n'
+    Path("bad.jsonl").write_text(lines + bad, encoding="utf-8")
+    code, _, err = run(capsys, "fit", "slots", "bad.jsonl", "-o", "m")
+    assert code == 2
+    assert "bad.jsonl, row 201" in err
+    assert SECRET not in err
+    code, _, err = run(capsys, "fit", "slots", "bad.jsonl", "-o", "m", "--on-error", "skip")
+    assert code == 0
+    assert "purport: note: 1 bad rows were left out" in err
+    assert SECRET not in err
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.tsv", "out.iob", "out.jsonl.gz"])
+def test_label_writes_the_kind_that_the_ending_names(capsys, world, name):
+    code, out, err = run(capsys, "label", world / "slots-model", world / "test.jsonl", "-o", name)
+    assert (code, out) == (0, "")
+    assert "60 records labelled" in err
+    told, given = Utterances.read(name), Utterances.read(world / "test.jsonl")
+    assert told.tokens == given.tokens
+    assert told.ids == given.ids
+    if not name.endswith("iob"):  # whose last column, the labels, is read as slots
+        assert told.slots == given.slots
+        assert told.labels is not None
+    assert name.endswith(".gz") == (Path(name).read_bytes()[:2] == b"\x1f\x8b")
+
+
+def test_label_reads_stdin_in_small_batches(capsys, world, monkeypatch):
+    monkeypatch.setattr(purport.cli.label, "BATCH", 7)
+    packed = gzip.compress((world / "new.jsonl").read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed), encoding="utf-8"))
+    code, out, _ = run(capsys, "label", world / "slots-model", "-", "-o", "-")
+    assert code == 0
+    assert len(out.splitlines()) == 20
+
+
+def test_label_keeps_fields_that_it_does_not_know(capsys, world):
+    Path("x.jsonl").write_text('{"text": "play luma", "shop": 7}\n', encoding="utf-8")
+    _, out, _ = run(capsys, "label", world / "slots-model", "x.jsonl")
+    assert json.loads(out)["shop"] == 7
+
+
+def test_label_of_nothing_is_nothing(capsys, world):
+    Path("x.jsonl").touch()
+    assert run(capsys, "label", world / "slots-model", "x.jsonl") == (0, "", "")
+
+
+def test_results_are_utf8_whatever_the_terminal_is_set_to(world, monkeypatch):
+    Path("x.jsonl").write_text('{"text": "play 東京 naïve"}\n', encoding="utf-8")
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    assert main(["label", str(world / "slots-model"), "x.jsonl"]) == 0
+    assert "東京" in written.getvalue().decode("utf-8")
+
+
+def test_long_labelling_says_how_far_it_is(capsys, monkeypatch):
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 0.0)
+    batches = [[1, 2], [3]]
+    assert list(console.counting(batches, quiet=False)) == batches
+    assert capsys.readouterr().err == "2 records so far\n3 records so far\n"
+    list(console.counting(batches, quiet=True))
+    assert capsys.readouterr().err == ""
+
+
+def test_evaluate_says_the_same_to_programs(capsys, world):
+    _, out, _ = run(capsys, "evaluate", world / "slots-model", world / "test.jsonl", "--json")
+    told = json.loads(out)
+    assert told["sentences"] == 60
+    assert told["f1_interval"]["low"] <= told["f1"] <= told["f1_interval"]["high"]
+    assert {row["label"] for row in told["slots"]} >= {"city", "day"}
+
+
+@pytest.mark.parametrize(("least", "expected"), [("0.1", 0), ("1", 1)])
+def test_a_check_that_fails_ends_with_1(capsys, world, least, expected):
+    words = ("evaluate", world / "slots-model", world / "test.jsonl", "--min-f1", least)
+    code, out, err = run(capsys, *words)
+    assert code == expected
+    assert "F1" in out
+    assert ("lower than 1" in err) == bool(expected)
+
+
+def test_evaluate_needs_slots(capsys, world):
+    code, _, err = run(capsys, "evaluate", world / "slots-model", world / "new.jsonl")
+    assert code == 2
+    assert "have no slots" in err
+
+
+def test_evaluate_leaves_out_what_is_not_known(capsys, world):
+    rows = (world / "test.jsonl").read_text(encoding="utf-8") + '{"text": "hello there"}\n'
+    Path("x.jsonl").write_text(rows, encoding="utf-8")
+    _, out, _ = run(capsys, "evaluate", world / "slots-model", "x.jsonl")
+    assert "1 without known slots left out" in out
+
+
+def test_inspect_shows_what_speaks_for_a_label(capsys, world):
+    words = ("inspect", world / "slots-model", "--label", "B-artist", "--label", "O", "--top", "3")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert "what speaks for B-artist" in out
+    assert "strongest transitions" in out
+    _, out, _ = run(capsys, *words, "--json")
+    told = json.loads(out)
+    assert told["class"] == "CRF"
+    assert len(told["features"]["B-artist"]) == 3
+    assert len(told["transitions"]) == 3
+
+
+def test_inspect_of_a_label_that_is_not_there(capsys, world):
+    code, _, err = run(capsys, "inspect", world / "slots-model", "--label", "nonsense")
+    assert code == 2
+    assert "no label 'nonsense'" in err
+    assert "B-artist" in err
+
+
+def test_study_writes_a_report_without_words(capsys, world):
+    train = Utterances.read(world / "train.jsonl")
+    secret = Utterances.from_lists([[SECRET, "rome"]], slots=[["O", "B-city"]])
+    train.write("train.jsonl")
+    secret.write("test.jsonl")
+    code, out, err = run(capsys, "study", "train.jsonl", "test.jsonl", "-o", "r.html")
+    assert code == 0
+    assert out.startswith("slots: F1")
+    assert SECRET not in out + err + Path("r.html").read_text(encoding="utf-8")
+    code, out, _ = run(capsys, "study", "train.jsonl", "test.jsonl", "-o", "r.html", "--json")
+    assert code == 2
+    code, out, _ = run(capsys, "study", "train.jsonl", "test.jsonl", "--json", "-q")
+    assert json.loads(out)["slots"]["train"]["utterances"] == 200
+    assert Path("report.html").exists()
+
+
+def test_demo_writes_what_it_says_and_its_advice_works(capsys, monkeypatch):
+    monkeypatch.setattr(demonstrate, "__kwdefaults__", {**demonstrate.__kwdefaults__, "train": 100})
+    code, out, err = run(capsys, "demo", "--out", "my demo")
+    assert code == 0
+    assert out.startswith("slots: F1")
+    for name in ("report.html", "slots-model", "train.jsonl", "test.jsonl", "new.jsonl"):
+        assert name in err
+        assert Path("my demo", name).exists()
+    import shlex
+
+    advice = [line for line in err.splitlines() if line.startswith("  purport ")]
+    assert len(advice) == 3
+    for line in advice:
+        assert run(capsys, *shlex.split(line)[1:])[0] == 0
+    code, _, err = run(capsys, "demo", "--out", "my demo")
+    assert code == 2
+    assert "--force" in err
+    Path("my demo/mine.txt").write_text("mine", encoding="utf-8")
+    assert run(capsys, "demo", "--out", "my demo", "--force", "--quiet")[2] == ""
+    assert Path("my demo/mine.txt").exists()
+
+
+def test_demo_into_a_file(capsys):
+    Path("taken").touch()
+    code, _, err = run(capsys, "demo", "--out", "taken", "--force")
+    assert code == 2
+    assert "a file has that name" in err
+
+
+def test_every_module_with_kernels_is_found():
+    package = Path(purport.cli.__file__).parent.parent
+    decorated = {
+        ".".join(("purport", *path.relative_to(package).with_suffix("").parts))
+        for path in package.rglob("*.py")
+        if "\n@kernel(" in path.read_text(encoding="utf-8")
+    }
+    assert len(decorated) > 5
+    assert decorated <= set(kernel_modules())
+    assert "purport.fold.kernel" not in kernel_modules()
+
+
+def test_warm_says_how_many_kernels_there_are(capsys):
+    code, out, err = run(capsys, "warm")
+    assert (code, out) == (0, "")
+    assert "kernels are compiled" in err.splitlines()[-1]
+    assert run(capsys, "warm", "--quiet") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("label", "nowhere", "x.jsonl"), "nowhere"),
+        (("label", "{model}", "nowhere.jsonl"), "no such file"),
+        (("label", "{model}", "{model}"), "it is a folder"),
+        (("label", "{model}", "{new}", "-o", "x.pdf"), "unknown kind"),
+        (("label", "{model}", "{new}", "-o", "nowhere/x.jsonl"), "no such folder"),
+        (("label", "{model}", "{new}", "-o", "."), "a folder has that name"),
+        (("study", "{new}", "{new}"), "no slots"),
+        (("study", "{new}", "{new}", "-o", "nowhere/x.html"), "no such folder"),
+        (("fit", "slots", "{new}", "-o", "m"), "no slots"),
+        (("fit", "slots", "nowhere.tsv", "-o", "m"), "no such file"),
+        (("fit", "slots", "{train}", "-o", "m", "--dev", "nowhere.tsv"), "no such file"),
+        (("inspect", "{new}"), "not a usable model"),
+    ],
+)
+def test_mistakes_of_the_user_are_one_line(capsys, world, words, said):
+    places = {name: world / f"{name}.jsonl" for name in ("new", "train")}
+    code, out, err = run(capsys, *(w.format(model=world / "slots-model", **places) for w in words))
+    assert (code, out) == (2, "")
+    assert err.startswith("purport: error: ")
+    assert err.count("\n") == 1
+    assert said in err
+    assert list(Path().iterdir()) == []
+
+
+def test_traceback_shows_where(capsys):
+    code, _, err = run(capsys, "label", "nowhere", "x.jsonl", "--traceback")
+    assert code == 2
+    assert "Traceback (most recent call last)" in err
+    assert err.splitlines()[-1].startswith("purport: error: nowhere")
+
+
+def test_models_of_lists_do_not_label_records(capsys, world):
+    save(CRF().fit([[["a"], ["b"]]], [["X", "Y"]]), "m")
+    code, _, err = run(capsys, "label", "m", world / "new.jsonl")
+    assert code == 2
+    assert "was fitted on lists" in err
+    assert run(capsys, "inspect", "m")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "purport: interrupted\n"),
+        (
+            PermissionError(13, "Permission denied", "m"),
+            2,
+            "purport: error: m: Permission denied.\n",
+        ),
+        (OSError(28, "No space left on device"), 2, "purport: error: No space left on device.\n"),
+        (BrokenPipeError(32, "Broken pipe"), 0, ""),
+    ],
+)
+def test_other_endings(capsys, world, monkeypatch, raised, code, said):
+    def fail(*arguments, **options):
+        raise raised
+
+    monkeypatch.setattr(CRF, "label", fail)
+    monkeypatch.setattr(console, "leave_quietly", lambda: None)
+    found = run(capsys, "label", world / "slots-model", world / "new.jsonl", "-o", "x.jsonl")
+    assert found == (code, "", said)
+    assert list(Path().iterdir()) == []
+
+
+def test_a_fault_of_the_program_is_not_hidden(world, monkeypatch):
+    def fail(*arguments, **options):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(CRF, "label", fail)
+    with pytest.raises(ZeroDivisionError):
+        main(["label", str(world / "slots-model"), str(world / "new.jsonl")])
