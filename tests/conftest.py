@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,19 @@ from hypothesis import settings
 # The first call of a kernel may compile it, so no example has a deadline; every run draws the same.
 settings.register_profile("house", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_signature_a_kernel() -> Iterator[None]:
+    """Hold every kernel that the tests called to the signature that it declares.
+
+    Another one would compile unseen at a user's first call, for `warm` knows the declared ones only.
+    """
+    yield
+    kernel = sys.modules.get("purport.fold.kernel")
+    called = kernel.KERNELS if kernel else {}
+    others = [name for name, (dispatcher, _) in called.items() if len(dispatcher.signatures) > 1]
+    assert not others, f"compiled for types that are not declared: {others}"
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ class Coded:
 
     def take(self, positions: slice | NDArray[np.int64]) -> Coded:
         """Return some positions; the vocabulary stays whole and shared."""
-        return Coded(_frozen(self.codes[positions]), self.vocabulary)
+        return Coded(frozen(self.codes[positions]), self.vocabulary)
 
     def known(self) -> list[str]:
         """Return the strings of a column that has one everywhere."""
@@ -99,7 +99,7 @@ class Coder:
     def finish(self) -> Coded:
         """Return the column."""
         vocabulary = [string for string in self._numbers if string is not None]
-        return Coded(_frozen(np.array(self._codes, dtype=np.int32)), vocabulary)
+        return Coded(frozen(np.array(self._codes, dtype=np.int32)), vocabulary)
 
 
 def offsets_of(lengths: Sequence[int] | array[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -112,7 +112,7 @@ def offsets_of(lengths: Sequence[int] | array[int] | NDArray[np.int64]) -> NDArr
     """
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(np.asarray(lengths, dtype=np.int64), out=offsets[1:])
-    return _frozen(offsets)
+    return offsets
 
 
 def ragged(flat: list[Value], offsets: NDArray[np.int64]) -> list[list[Value]]:
@@ -188,6 +188,7 @@ def positions_of(
     return np.arange(fresh[-1], dtype=np.int64) + shifts, fresh
 
 
-def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+def frozen(values: NDArray[Any]) -> NDArray[Any]:
+    """Make an array read-only, so that slices can share it."""
     values.flags.writeable = False
     return values

@@ -24,7 +24,15 @@ from purport.records.checks import (
     from_text,
     strings,
 )
-from purport.records.columns import Coded, Coder, offsets_of, positions_of, ragged, records_of
+from purport.records.columns import (
+    Coded,
+    Coder,
+    frozen,
+    offsets_of,
+    positions_of,
+    ragged,
+    records_of,
+)
 from purport.records.formats import reader_of, write_iob, write_jsonl, write_tsv
 from purport.records.sources import (
     BadRowError,
@@ -208,7 +216,7 @@ class Utterances:
         positions, offsets = positions_of(records, self.offsets)
         chosen = records.tolist()
         return Utterances(
-            offsets,
+            frozen(offsets),
             self._tokens.take(positions),
             self._slots and self._slots.take(positions),
             self._intents and self._intents.take(records),
@@ -475,7 +483,7 @@ class _Builder:
 
     def finish(self, skipped: int = 0) -> Utterances:
         return Utterances(
-            offsets_of(self._lengths),
+            frozen(offsets_of(self._lengths)),
             self._tokens.finish(),
             _column(self._slots),
             _column(self._intents),
