@@ -22,6 +22,7 @@ from typing import IO, Any, TypeAlias, TypeVar
 import llvmlite.binding
 import numba
 import numba.core.caching
+import numba.core.compiler
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ from purport.errors import KernelCacheWarning
 
 # Typed in part only, so met as untyped.
 _caching: Any = numba.core.caching
+_compiler: Any = numba.core.compiler
 
 # What kernels take; a comment beside each parameter says its shape.
 Floats: TypeAlias = NDArray[np.float64]
@@ -46,7 +48,9 @@ KERNELS: dict[str, tuple[Any, str]] = {}
 """Every kernel that has been imported: its name, its dispatcher and its signature."""
 
 
-def kernel(signature: str = "", *, reassociate: bool = False) -> Callable[[Function], Function]:
+def kernel(
+    signature: str = "", *, reassociate: bool = False, distinct: bool = False
+) -> Callable[[Function], Function]:
     """Compile a function over arrays when it is first called, and keep the result on disk.
 
     Parameters
@@ -57,11 +61,20 @@ def kernel(signature: str = "", *, reassociate: bool = False) -> Callable[[Funct
     reassociate : bool
         Let the compiler add up in an order of its own, the same on every run, so that sums use
         vector instructions. Off where a sum holds infinities that must not meet.
+    distinct : bool
+        Promise that no array shares memory with another one that is written, and compile the
+        function into its callers, so that they need not check.
     """
-    flags = {"contract", "reassoc", "nsz"} if reassociate else {"contract"}
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "fastmath": {"contract", "reassoc", "nsz"} if reassociate else {"contract"},
+    }
+    if distinct:
+        options |= {"pipeline_class": _DistinctCompiler, "forceinline": True}
 
     def compile_lazily(function: Function) -> Function:
-        dispatcher: Any = numba.njit(nogil=True, fastmath=flags, error_model="numpy")(function)
+        dispatcher: Any = numba.njit(**options)(function)
         if signature:
             KERNELS[f"{function.__module__}.{function.__qualname__}"] = (dispatcher, signature)
             if cache_folder() is not None:
@@ -70,6 +83,14 @@ def kernel(signature: str = "", *, reassociate: bool = False) -> Callable[[Funct
         return compiled
 
     return compile_lazily
+
+
+class _DistinctCompiler(_compiler.Compiler):  # type: ignore[misc]
+    """Numba's compiler with every array marked as sharing memory with no other."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags.noalias = True
 
 
 def compile_all(report: Callable[[int, int, str], None]) -> None:

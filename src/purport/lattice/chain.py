@@ -210,8 +210,9 @@ class Chain:
         longest = int(np.max(np.diff(self.offsets), initial=0))
         is_dense = not (arcs.rest == 0.0 and 4 * len(arcs) < self.states**2)
         zeros = np.zeros(self.states)
-        by_target = np.argsort(arcs.targets, kind="stable")
-        into = np.searchsorted(arcs.targets[by_target], np.arange(self.states + 1))
+        starts = np.searchsorted(arcs.sources, np.arange(self.states + 1)).astype(np.int64)
+        highest = np.full(self.states, -np.inf)
+        np.maximum.at(highest, arcs.sources, transitions.scores)
         is_listed = np.zeros((self.states, self.states), np.bool_)
         is_listed[arcs.sources, arcs.targets] = True
         best_paths(
@@ -225,9 +226,10 @@ class Chain:
             zeros,
             is_dense,
             arcs.matrix(transitions.scores) if is_dense else _NO_ROWS,
-            into.astype(np.int64),
-            arcs.sources[by_target],
-            transitions.scores[by_target],
+            starts,
+            arcs.targets,
+            transitions.scores,
+            highest,
             is_listed,
             np.empty((longest, self.states), np.int32),
             path,

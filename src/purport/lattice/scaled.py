@@ -23,6 +23,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
+from purport.lattice.lane_steps import (
+    add_to_sums,
+    begin_sums,
+    count_and_add,
+    count_and_begin,
+    finish_state,
+    multiply,
+    reach,
+    reach_by_four,
+    reach_product,
+    reach_times,
+)
 from purport.lattice.lanes import clamp_lanes, gather, scatter
 
 if TYPE_CHECKING:
@@ -67,10 +79,7 @@ def forward_lists(
     for b in range(lanes):
         c[0, b] = 0.0
     for j in range(states):
-        for b in range(lanes):
-            x = psi[0, j, b] * start[j]
-            a[0, j, b] = x
-            c[0, b] += x
+        reach_times(a[0, j], c[0], psi[0, j], start[j])
     for t in range(1, steps):
         total = c[t]
         for b in range(lanes):
@@ -78,40 +87,27 @@ def forward_lists(
             total[b] = 0.0
         before = a[t - 1]
         for j in range(states):
-            out = a[t, j]
-            emitted = psi[t, j]
             last = groups[j + 1] - 1
             if last < groups[j]:
-                for b in range(lanes):
-                    x = emitted[b] * one_plus
-                    out[b] = x
-                    total[b] += x
+                reach_times(a[t, j], total, psi[t, j], one_plus)
                 continue
             k = 4 * last
             d0, d1, d2, d3 = values[k], values[k + 1], values[k + 2], values[k + 3]
             x0, x1 = before[others[k]], before[others[k + 1]]
             x2, x3 = before[others[k + 2]], before[others[k + 3]]
             if last == groups[j]:
-                # Most states are reached by no more than four listed arcs.
-                for b in range(lanes):
-                    reached = d0 * x0[b] + d1 * x1[b] + d2 * x2[b] + d3 * x3[b]
-                    x = emitted[b] * (one_plus + scale[b] * reached)
-                    out[b] = x
-                    total[b] += x
+                reach_by_four(
+                    a[t, j], total, psi[t, j], scale, one_plus, x0, x1, x2, x3, d0, d1, d2, d3
+                )  # fmt: skip
                 continue
-            for b in range(lanes):
-                sums[b] = d0 * x0[b] + d1 * x1[b] + d2 * x2[b] + d3 * x3[b]
+            begin_sums(sums, x0, x1, x2, x3, d0, d1, d2, d3)
             for g in range(groups[j], last):
                 k = 4 * g
                 d0, d1, d2, d3 = values[k], values[k + 1], values[k + 2], values[k + 3]
                 x0, x1 = before[others[k]], before[others[k + 1]]
                 x2, x3 = before[others[k + 2]], before[others[k + 3]]
-                for b in range(lanes):
-                    sums[b] += d0 * x0[b] + d1 * x1[b] + d2 * x2[b] + d3 * x3[b]
-            for b in range(lanes):
-                x = emitted[b] * (one_plus + scale[b] * sums[b])
-                out[b] = x
-                total[b] += x
+                add_to_sums(sums, x0, x1, x2, x3, d0, d1, d2, d3)
+            reach(a[t, j], total, psi[t, j], scale, sums, one_plus)
         rest_lanes(a[t], total, length, t)
 
 
@@ -130,10 +126,7 @@ def forward_dense(
     for b in range(lanes):
         c[0, b] = 0.0
     for j in range(states):
-        for b in range(lanes):
-            x = psi[0, j, b] * start[j]
-            a[0, j, b] = x
-            c[0, b] += x
+        reach_times(a[0, j], c[0], psi[0, j], start[j])
     for t in range(1, steps):
         total = c[t]
         for b in range(lanes):
@@ -141,12 +134,7 @@ def forward_dense(
             total[b] = 0.0
         np.dot(into, a[t - 1], a[t])
         for j in range(states):
-            out = a[t, j]
-            emitted = psi[t, j]
-            for b in range(lanes):
-                x = out[b] * emitted[b] * scale[b]
-                out[b] = x
-                total[b] += x
+            reach_product(a[t, j], total, psi[t, j], scale)
         rest_lanes(a[t], total, length, t)
 
 
@@ -219,30 +207,17 @@ def step_back_lists(
             for b in range(lanes):
                 out[b] = total[b]
             continue
-        source = before[i]
-        for b in range(lanes):
-            weighed[b] = source[b] * flow[b]
+        multiply(weighed, before[i], flow)
         for g in range(first, groups[i + 1]):
             k = 4 * g
             d0, d1, d2, d3 = values[k], values[k + 1], values[k + 2], values[k + 3]
             x0, x1, x2, x3 = v[others[k]], v[others[k + 1]], v[others[k + 2]], v[others[k + 3]]
-            p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
             if g == first:
-                for b in range(lanes):
-                    w, y0, y1, y2, y3 = weighed[b], x0[b], x1[b], x2[b], x3[b]
-                    p0 += w * y0
-                    p1 += w * y1
-                    p2 += w * y2
-                    p3 += w * y3
-                    out[b] = total[b] + scale[b] * (d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3)
+                p0, p1, p2, p3 = count_and_begin(
+                    out, total, scale, weighed, x0, x1, x2, x3, d0, d1, d2, d3
+                )
             else:
-                for b in range(lanes):
-                    w, y0, y1, y2, y3 = weighed[b], x0[b], x1[b], x2[b], x3[b]
-                    p0 += w * y0
-                    p1 += w * y1
-                    p2 += w * y2
-                    p3 += w * y3
-                    out[b] += scale[b] * (d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3)
+                p0, p1, p2, p3 = count_and_add(out, scale, weighed, x0, x1, x2, x3, d0, d1, d2, d3)
             pairs[k] += p0
             pairs[k + 1] += p1
             pairs[k + 2] += p2
@@ -287,8 +262,7 @@ def backward(
                 total[b] *= scale[b] * one_plus
             if is_dense:
                 for i in range(states):
-                    for b in range(lanes):
-                        beta[i, b] = a[t, i, b] * flow[b]
+                    multiply(beta[i], a[t, i], flow)
                 np.dot(beta, v.T, products)
                 for i in range(states):
                     for j in range(states):
@@ -308,14 +282,7 @@ def backward(
             scale[b] = share[b] / c[t, b]
             total[b] = 0.0
         for i in range(states):
-            posterior = a[t, i]
-            reached = beta[i]
-            emitted = psi[t, i]
-            for b in range(lanes):
-                posterior[b] *= reached[b] * scale[b]
-                x = emitted[b] * reached[b]
-                emitted[b] = x
-                total[b] += x
+            finish_state(a[t, i], psi[t, i], total, beta[i], scale)
 
 
 @kernel(

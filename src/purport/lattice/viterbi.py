@@ -1,8 +1,9 @@
 """The best path of every sequence.
 
-Where arcs that are not listed score exactly 0, the best of them into a state comes from the best
-states of the step before that have no listed arc to it: four leaders are tried, then all states. So
-a step costs about as many additions as there are listed arcs, and the result is exact.
+Where arcs that are not listed score exactly 0, the best of them into a state comes from the leader
+(the best state of the step before) or, if that has a listed arc to it, from the next leader. Listed
+arcs from states that lie too far behind to win anywhere are not looked at. So a step costs little
+more than one look at every state, and the result is exact.
 
 Ties go to the state with the smallest number.
 """
@@ -46,37 +47,49 @@ def step_lists(
     best: Floats,  # (S,)
     next_best: Floats,  # (S,) out
     back: Int32s,  # (S,) out
-    into: Int64s,  # (S + 1,)
-    sources: Int32s,  # (A,)
+    starts: Int64s,  # (S + 1,)
+    targets: Int32s,  # (A,)
     scores: Floats,  # (A,)
+    highest: Floats,  # (S,)
     is_listed: Booleans,  # (S, S)
     leaders: Int64s,  # (LEADERS,) work
 ) -> None:
-    """Best predecessor of every state when arcs that are not listed score 0."""
+    """Best predecessor of every state when arcs that are not listed score 0.
+
+    starts, targets, scores: the arcs by source; highest: the highest score of each source's arcs.
+    """
     states = len(best)
     count = find_leaders(best, leaders)
+    leader = leaders[0]
+    lowest = best[leader]
     for j in range(states):
-        top = -np.inf
-        arg = -1
-        for k in range(count):
-            i = leaders[k]
-            if not is_listed[i, j]:
-                top = best[i]
-                arg = i
+        next_best[j] = best[leader]
+        back[j] = leader
+    # Where the leader has a listed arc, the best arc that is not listed comes from another state.
+    for k in range(starts[leader], starts[leader + 1]):
+        j = targets[k]
+        back[j] = -1
+        next_best[j] = -np.inf
+        for place in range(1, count):
+            if not is_listed[leaders[place], j]:
+                back[j] = leaders[place]
+                next_best[j] = best[leaders[place]]
                 break
-        if arg < 0:
+        else:
             for i in range(states):
-                if not is_listed[i, j] and (arg < 0 or best[i] > top):
-                    top = best[i]
-                    arg = i
-        for k in range(into[j], into[j + 1]):
-            i = sources[k]
+                if not is_listed[i, j] and (back[j] < 0 or best[i] > next_best[j]):
+                    back[j] = i
+                    next_best[j] = best[i]
+        lowest = min(lowest, next_best[j])
+    for i in range(states):
+        if best[i] + highest[i] < lowest:
+            continue
+        for k in range(starts[i], starts[i + 1]):
+            j = targets[k]
             x = best[i] + scores[k]
-            if x > top or arg < 0 or (x == top and i < arg):
-                top = x
-                arg = i
-        next_best[j] = top
-        back[j] = arg
+            if x > next_best[j] or back[j] < 0 or (x == next_best[j] and i < back[j]):
+                next_best[j] = x
+                back[j] = i
 
 
 @kernel()
@@ -103,7 +116,7 @@ def step_dense(
 @kernel(
     "void(float64[:, ::1], int32[::1], int64[::1], boolean, float64[:, ::1], int32[::1],"
     " float64[::1], float64[::1], boolean, float64[:, ::1],"
-    " int64[::1], int32[::1], float64[::1], boolean[:, ::1], int32[:, ::1],"
+    " int64[::1], int32[::1], float64[::1], float64[::1], boolean[:, ::1], int32[:, ::1],"
     " int32[::1], float64[::1])"
 )
 def best_paths(
@@ -117,9 +130,10 @@ def best_paths(
     stop: Floats,  # (S,) log
     is_dense: bool,
     matrix: Floats,  # (S, S) log, or (0, 0)
-    into: Int64s,  # (S + 1,)
-    sources: Int32s,  # (A,)
+    starts: Int64s,  # (S + 1,)
+    targets: Int32s,  # (A,)
     scores: Floats,  # (A,)
+    highest: Floats,  # (S,)
     is_listed: Booleans,  # (S, S)
     back: Int32s,  # (longest, S) work
     path: Int32s,  # (P,) out
@@ -146,7 +160,9 @@ def best_paths(
             elif is_dense:
                 step_dense(best, next_best, back[t], matrix)
             else:
-                step_lists(best, next_best, back[t], into, sources, scores, is_listed, leaders)
+                step_lists(
+                    best, next_best, back[t], starts, targets, scores, highest, is_listed, leaders
+                )  # fmt: skip
             row = rows[index[first + t]]
             for s in range(states):
                 best[s] = next_best[s] + row[s]

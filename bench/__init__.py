@@ -1,0 +1,1 @@
+"""Comparisons with peers, papers, floors and limits: ``python -m bench NAME``."""
