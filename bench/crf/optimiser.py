@@ -14,7 +14,9 @@ from threadpoolctl import threadpool_limits
 from bench.benchmark import Setting
 from bench.crf import ours
 from bench.crf.data import Sentences
+from bench.crf.settings import WINDOWS
 from bench.tables import Bar, Row, Table
+from purport.features.token_windows import TokenWindows
 from purport.fold.thread_engine import threads
 from purport.optimize.lbfgs import Objective, minimise
 from purport.sequence.crf import CRF
@@ -32,6 +34,12 @@ ROUNDS = 3
 def run(setting: Setting) -> Iterator[Table]:
     atis = Sentences.read(setting, "atis", "train")
     yield compare(setting, atis, CRF(n_threads=1))
+    if not setting.quick:
+        # Half a million weights as they come: every pair seen in a larger set with a wide window.
+        windows = TokenWindows(**WINDOWS["phrases"])
+        snips = Sentences.read(setting, "snips", "train", windows)
+        yield compare(setting, snips, CRF(n_threads=1))
+    # The hardest case: as many weights over data so small that a gradient takes little longer.
     yield compare(setting, atis.merged_by_hash(32), CRF(n_threads=1, all_possible_states=True))
 
 

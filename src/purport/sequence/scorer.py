@@ -20,6 +20,7 @@ from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, UInt32s, kerne
 from purport.fold.scratch import Scratch
 from purport.lattice.chain import WIDEST, Emissions
 from purport.lattice.exponential import exponentiate_row
+from purport.lattice.lane_steps import add_to_sums, begin_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -215,6 +216,17 @@ class Weights:
         out[slots[:, 0]] += dense.reshape(-1)[slots[:, 1]]
 
 
+@kernel(distinct=True)
+def add_product(
+    out: Floats,  # (S,) added to
+    row: Floats,  # (S,)
+    value: float,
+) -> None:
+    """Add a row times a number."""
+    for s in range(len(out)):
+        out[s] += value * row[s]
+
+
 @kernel("void(int64[::1], int32[::1], int32[::1], int32[::1], boolean[:, ::1])")
 def mark_observed(
     indptr: Int64s,  # (U + 1,)
@@ -359,11 +371,9 @@ def score_rows(
             v0, v1 = dense_values[k], dense_values[k + 1]
             v2, v3 = dense_values[k + 2], dense_values[k + 3]
             if group == dense_starts[u]:
-                for s in range(states):
-                    row[s] = v0 * c0[s] + v1 * c1[s] + v2 * c2[s] + v3 * c3[s]
+                begin_sums(row, c0, c1, c2, c3, v0, v1, v2, v3)
             else:
-                for s in range(states):
-                    row[s] += v0 * c0[s] + v1 * c1[s] + v2 * c2[s] + v3 * c3[s]
+                add_to_sums(row, c0, c1, c2, c3, v0, v1, v2, v3)
         if len(list_values):
             for entry in range(list_starts[u], list_starts[u + 1]):
                 row[list_states[entry]] += list_values[entry] * weights[list_weights[entry]]
@@ -391,15 +401,12 @@ def collect_rows(
     out: Floats,  # (W,) added to
 ) -> None:
     """Add posteriors to the pairs of their rows: dense columns to `dense`, entries to `out`."""
-    rows, states = posteriors.shape
-    for u in range(rows):
+    for u in range(len(posteriors)):
         row = posteriors[u]
         for k in range(4 * dense_starts[u], 4 * dense_starts[u + 1]):
             value = dense_values[k]
             if value != 0.0:
-                column = dense[dense_of_row[k]]
-                for s in range(states):
-                    column[s] += value * row[s]
+                add_product(dense[dense_of_row[k]], row, value)
         if len(list_values):
             for entry in range(list_starts[u], list_starts[u + 1]):
                 out[list_weights[entry]] += list_values[entry] * row[list_states[entry]]
