@@ -19,7 +19,7 @@ settings.load_profile("house")
 def _one_signature_a_kernel() -> Iterator[None]:
     """Hold every kernel that the tests called to the signature that it declares.
 
-    Another one would compile unseen at a user's first call, for `warm` knows the declared ones only.
+    Another one would compile unseen at a first call, for `warm` knows the declared ones only.
     """
     yield
     kernel = sys.modules.get("purport.fold.kernel")
