@@ -284,3 +284,15 @@ def test_compile_all_reports_and_compiles(compiled_anew, monkeypatch):
     dispatcher, _ = kernels.KERNELS[name]
     assert len(dispatcher.signatures) == 1
     assert name.endswith("five_times")
+
+
+def test_what_compile_all_made_is_what_a_call_finds(compiled_anew, tmp_path):
+    def six_times(x: float) -> float:
+        return 6.0 * x
+
+    kernels.kernel("float64(float64)")(six_times)
+    kernels.compile_all(lambda *report: None)
+    dispatcher = kernels.kernel("float64(float64)")(six_times)
+    assert dispatcher(2.0) == 12.0
+    assert sum(dispatcher.stats.cache_hits.values()) == 1
+    assert len(list(tmp_path.glob("*.nbc"))) == 1

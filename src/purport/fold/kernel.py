@@ -23,6 +23,7 @@ import llvmlite.binding
 import numba
 import numba.core.caching
 import numba.core.compiler
+import numba.core.sigutils
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,7 +98,10 @@ def compile_all(report: Callable[[int, int, str], None]) -> None:
     """Compile or load every imported kernel; `report` takes done, total and the name."""
     for done, (name, (dispatcher, signature)) in enumerate(KERNELS.items()):
         report(done, len(KERNELS), name)
-        dispatcher.compile(signature)
+        # The types alone, as a call gives them: with the result beside them Numba keeps another
+        # entry, which no call ever finds.
+        arguments, _ = numba.core.sigutils.normalize_signature(signature)
+        dispatcher.compile(arguments)
     report(len(KERNELS), len(KERNELS), "")
 
 
