@@ -32,6 +32,7 @@ from purport.errors import KernelCacheWarning
 # Typed in part only, so met as untyped.
 _caching: Any = numba.core.caching
 _compiler: Any = numba.core.compiler
+_sigutils: Any = numba.core.sigutils
 
 # What kernels take; a comment beside each parameter says its shape.
 Floats: TypeAlias = NDArray[np.float64]
@@ -100,7 +101,7 @@ def compile_all(report: Callable[[int, int, str], None]) -> None:
         report(done, len(KERNELS), name)
         # The types alone, as a call gives them: with the result beside them Numba keeps another
         # entry, which no call ever finds.
-        arguments, _ = numba.core.sigutils.normalize_signature(signature)
+        arguments, _ = _sigutils.normalize_signature(signature)
         dispatcher.compile(arguments)
     report(len(KERNELS), len(KERNELS), "")
 
