@@ -14,6 +14,7 @@ import pytest
 
 from purport.errors import ParameterError
 from purport.fold import threads
+from purport.fold.blas import one_blas_thread
 from purport.fold.scratch import Scratch
 from purport.fold.thread_engine import available_cores
 
@@ -221,3 +222,20 @@ def test_scratch_grows_and_is_one_a_thread():
     mine = scratch.array("a", 4)
     theirs = in_time(lambda: scratch.array("a", 4))
     assert not np.shares_memory(mine, theirs)
+
+
+def test_overlapping_holds_on_blas_give_back_what_was_there():
+    from threadpoolctl import threadpool_info
+
+    def counts():
+        return [library["num_threads"] for library in threadpool_info()]
+
+    before = counts()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    assert set(counts()) <= {1}
+    first.__exit__(None, None, None)
+    assert set(counts()) <= {1}
+    second.__exit__(None, None, None)
+    assert counts() == before

@@ -3,23 +3,63 @@
 from __future__ import annotations
 
 import functools
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 
-def one_blas_thread() -> Any:
-    """Return a context in which BLAS uses one thread.
+class _Hold:
+    """The limit is set by the first who asks and lifted by the last: callers may overlap."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.holders = 0
+        self.limit: Any = None
+
+
+_hold = _Hold()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread for the length of a with block.
 
     Examples
     --------
     >>> with one_blas_thread():
     ...     pass
     """
-    return _controller().limit(limits=1)
+    hold = _hold
+    with hold.lock:
+        if hold.holders == 0:
+            hold.limit = _controller().limit(limits=1)
+        hold.holders += 1
+    try:
+        yield
+    finally:
+        with hold.lock:
+            hold.holders -= 1
+            if hold.holders == 0:
+                hold.limit.restore_original_limits()
 
 
 @functools.cache
 def _controller() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds; numba and SciPy have loaded theirs by now.
+    # Finding the libraries takes milliseconds; Numba and SciPy have loaded theirs by now.
     return ThreadpoolController()
+
+
+def _forget_hold() -> None:
+    """Start afresh in a forked child: its parent's threads, which held on, are not there."""
+    global _hold
+    if _hold.holders:
+        _hold.limit.restore_original_limits()
+    _hold = _Hold()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_hold)

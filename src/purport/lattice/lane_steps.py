@@ -1,7 +1,8 @@
 """What the scaled kernels do to the lanes of one state: the innermost loops of the chain.
 
 Each is compiled into its caller with the promise that no array shares memory with one that is
-written. Without it the compiler checks that before every loop, which takes longer than the loop.
+written. Without it the compiler checks that before every loop, which takes longer than the loop. A
+flag that is a constant at the call costs nothing.
 
 Symbols: B lanes; x0 to x3 the rows of four states at the other end of arcs, d0 to d3 the arcs.
 """
@@ -12,8 +13,9 @@ from purport.fold.kernel import Floats, kernel
 
 
 @kernel(reassociate=True, distinct=True)
-def begin_sums(
-    sums: Floats,  # (B,) out
+def add_four(
+    sums: Floats,  # (B,) in and out
+    begins: bool,
     x0: Floats,
     x1: Floats,
     x2: Floats,
@@ -23,26 +25,10 @@ def begin_sums(
     d2: float,
     d3: float,
 ) -> None:
-    """Begin the sum over arcs with four of them."""
+    """Add four rows times numbers to the sums, or begin the sums with them."""
     for b in range(len(sums)):
-        sums[b] = d0 * x0[b] + d1 * x1[b] + d2 * x2[b] + d3 * x3[b]
-
-
-@kernel(reassociate=True, distinct=True)
-def add_to_sums(
-    sums: Floats,  # (B,) added to
-    x0: Floats,
-    x1: Floats,
-    x2: Floats,
-    x3: Floats,
-    d0: float,
-    d1: float,
-    d2: float,
-    d3: float,
-) -> None:
-    """Add four arcs to the sum."""
-    for b in range(len(sums)):
-        sums[b] += d0 * x0[b] + d1 * x1[b] + d2 * x2[b] + d3 * x3[b]
+        before = 0.0 if begins else sums[b]
+        sums[b] = before + (d0 * x0[b] + d1 * x1[b] + d2 * x2[b] + d3 * x3[b])
 
 
 @kernel(reassociate=True, distinct=True)
@@ -125,8 +111,9 @@ def multiply(
 
 
 @kernel(reassociate=True, distinct=True)
-def count_and_begin(
-    beta: Floats,  # (B,) out
+def count_four(
+    beta: Floats,  # (B,) in and out
+    begins: bool,
     total: Floats,  # (B,)
     scale: Floats,  # (B,)
     weighed: Floats,  # (B,)
@@ -139,7 +126,7 @@ def count_and_begin(
     d2: float,
     d3: float,
 ) -> tuple[float, float, float, float]:
-    """Begin beta with the first four arcs of a state, and return how often each is used."""
+    """Add four arcs of a state to beta, which `total` begins, and return how often each is used."""
     p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
     for b in range(len(beta)):
         w, y0, y1, y2, y3 = weighed[b], x0[b], x1[b], x2[b], x3[b]
@@ -147,33 +134,8 @@ def count_and_begin(
         p1 += w * y1
         p2 += w * y2
         p3 += w * y3
-        beta[b] = total[b] + scale[b] * (d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3)
-    return p0, p1, p2, p3
-
-
-@kernel(reassociate=True, distinct=True)
-def count_and_add(
-    beta: Floats,  # (B,) added to
-    scale: Floats,  # (B,)
-    weighed: Floats,  # (B,)
-    x0: Floats,
-    x1: Floats,
-    x2: Floats,
-    x3: Floats,
-    d0: float,
-    d1: float,
-    d2: float,
-    d3: float,
-) -> tuple[float, float, float, float]:
-    """Add four more arcs to beta, and return how often each is used."""
-    p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
-    for b in range(len(beta)):
-        w, y0, y1, y2, y3 = weighed[b], x0[b], x1[b], x2[b], x3[b]
-        p0 += w * y0
-        p1 += w * y1
-        p2 += w * y2
-        p3 += w * y3
-        beta[b] += scale[b] * (d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3)
+        before = total[b] if begins else beta[b]
+        beta[b] = before + scale[b] * (d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3)
     return p0, p1, p2, p3
 
 

@@ -24,10 +24,8 @@ import numpy as np
 
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
 from purport.lattice.lane_steps import (
-    add_to_sums,
-    begin_sums,
-    count_and_add,
-    count_and_begin,
+    add_four,
+    count_four,
     finish_state,
     multiply,
     reach,
@@ -60,6 +58,33 @@ def rest_lanes(
                 step[j, b] = 1.0
 
 
+@kernel()
+def begin_forward(
+    psi: Floats,  # (T, S, B)
+    a: Floats,  # (T, S, B)
+    c: Floats,  # (T, B)
+    start: Floats,  # (S,)
+) -> None:
+    """Fill the first step of a and c."""
+    _, states, lanes = psi.shape
+    for b in range(lanes):
+        c[0, b] = 0.0
+    for j in range(states):
+        reach_times(a[0, j], c[0], psi[0, j], start[j])
+
+
+@kernel()
+def begin_step(
+    c: Floats,  # (T, B)
+    t: int,
+    scale: Floats,  # (B,) out
+) -> None:
+    """Set the scale of step t from the sums before it, and its own sums to zero."""
+    for b in range(len(scale)):
+        scale[b] = 1.0 / c[t - 1, b]
+        c[t, b] = 0.0
+
+
 @kernel(reassociate=True)
 def forward_lists(
     psi: Floats,  # (T, S, B)
@@ -75,16 +100,11 @@ def forward_lists(
     sums: Floats,  # (B,) work
 ) -> None:
     """Fill a (T, S, B) and c (T, B) from psi; arcs by target in padded groups of four."""
-    steps, states, lanes = psi.shape
-    for b in range(lanes):
-        c[0, b] = 0.0
-    for j in range(states):
-        reach_times(a[0, j], c[0], psi[0, j], start[j])
+    steps, states, _ = psi.shape
+    begin_forward(psi, a, c, start)
     for t in range(1, steps):
         total = c[t]
-        for b in range(lanes):
-            scale[b] = 1.0 / c[t - 1, b]
-            total[b] = 0.0
+        begin_step(c, t, scale)
         before = a[t - 1]
         for j in range(states):
             last = groups[j + 1] - 1
@@ -100,13 +120,13 @@ def forward_lists(
                     a[t, j], total, psi[t, j], scale, one_plus, x0, x1, x2, x3, d0, d1, d2, d3
                 )  # fmt: skip
                 continue
-            begin_sums(sums, x0, x1, x2, x3, d0, d1, d2, d3)
+            add_four(sums, True, x0, x1, x2, x3, d0, d1, d2, d3)
             for g in range(groups[j], last):
                 k = 4 * g
                 d0, d1, d2, d3 = values[k], values[k + 1], values[k + 2], values[k + 3]
                 x0, x1 = before[others[k]], before[others[k + 1]]
                 x2, x3 = before[others[k + 2]], before[others[k + 3]]
-                add_to_sums(sums, x0, x1, x2, x3, d0, d1, d2, d3)
+                add_four(sums, False, x0, x1, x2, x3, d0, d1, d2, d3)
             reach(a[t, j], total, psi[t, j], scale, sums, one_plus)
         rest_lanes(a[t], total, length, t)
 
@@ -122,16 +142,11 @@ def forward_dense(
     scale: Floats,  # (B,) work
 ) -> None:
     """Fill a (T, S, B) and c (T, B) from psi; `into` is E transposed."""
-    steps, states, lanes = psi.shape
-    for b in range(lanes):
-        c[0, b] = 0.0
-    for j in range(states):
-        reach_times(a[0, j], c[0], psi[0, j], start[j])
+    steps, states, _ = psi.shape
+    begin_forward(psi, a, c, start)
     for t in range(1, steps):
         total = c[t]
-        for b in range(lanes):
-            scale[b] = 1.0 / c[t - 1, b]
-            total[b] = 0.0
+        begin_step(c, t, scale)
         np.dot(into, a[t - 1], a[t])
         for j in range(states):
             reach_product(a[t, j], total, psi[t, j], scale)
@@ -213,11 +228,13 @@ def step_back_lists(
             d0, d1, d2, d3 = values[k], values[k + 1], values[k + 2], values[k + 3]
             x0, x1, x2, x3 = v[others[k]], v[others[k + 1]], v[others[k + 2]], v[others[k + 3]]
             if g == first:
-                p0, p1, p2, p3 = count_and_begin(
-                    out, total, scale, weighed, x0, x1, x2, x3, d0, d1, d2, d3
+                p0, p1, p2, p3 = count_four(
+                    out, True, total, scale, weighed, x0, x1, x2, x3, d0, d1, d2, d3
                 )
             else:
-                p0, p1, p2, p3 = count_and_add(out, scale, weighed, x0, x1, x2, x3, d0, d1, d2, d3)
+                p0, p1, p2, p3 = count_four(
+                    out, False, total, scale, weighed, x0, x1, x2, x3, d0, d1, d2, d3
+                )
             pairs[k] += p0
             pairs[k + 1] += p1
             pairs[k + 2] += p2

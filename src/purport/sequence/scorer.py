@@ -20,7 +20,7 @@ from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, UInt32s, kerne
 from purport.fold.scratch import Scratch
 from purport.lattice.chain import WIDEST, Emissions
 from purport.lattice.exponential import exponentiate_row
-from purport.lattice.lane_steps import add_to_sums, begin_sums
+from purport.lattice.lane_steps import add_four
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -371,9 +371,9 @@ def score_rows(
             v0, v1 = dense_values[k], dense_values[k + 1]
             v2, v3 = dense_values[k + 2], dense_values[k + 3]
             if group == dense_starts[u]:
-                begin_sums(row, c0, c1, c2, c3, v0, v1, v2, v3)
+                add_four(row, True, c0, c1, c2, c3, v0, v1, v2, v3)
             else:
-                add_to_sums(row, c0, c1, c2, c3, v0, v1, v2, v3)
+                add_four(row, False, c0, c1, c2, c3, v0, v1, v2, v3)
         if len(list_values):
             for entry in range(list_starts[u], list_starts[u + 1]):
                 row[list_states[entry]] += list_values[entry] * weights[list_weights[entry]]
