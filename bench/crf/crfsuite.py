@@ -60,7 +60,10 @@ class Iterations:
         return len(self.loss)
 
     def per_evaluation(self, skip: int = 1) -> tuple[list[float], list[float]]:
-        """Return seconds of a gradient, wall and CPU, of each iteration after the first `skip`."""
+        """Return seconds of a gradient, wall and CPU, of each iteration after the first `skip`.
+
+        The L-BFGS step of the iteration is in them: it cannot be told apart from outside.
+        """
         counts = self.evaluations[skip:]
         return (
             [seconds / count for seconds, count in zip(self.wall[skip:], counts, strict=True)],

@@ -24,6 +24,11 @@ BARS_120 = {1: 12.0, 2: 20.0}
 BAR_SMALL = 3.0
 BAR_DENSE = 4.0
 OURS_A_ROUND = 3
+PEERS_STEP = (
+    "The peer's time is that of its whole iterations by their evaluations: its L-BFGS step is in it"
+    " and cannot be taken out from outside. Ours is the gradient alone; the part `optimiser` shows"
+    " what our step costs."
+)
 """So many of our gradients are measured after each iteration of the peer."""
 
 
@@ -116,4 +121,5 @@ def _notes(sentences: Sentences, weights: int, peer: crfsuite.Iterations | None)
             f" {sum(peer.evaluations)} evaluations; after each iteration {OURS_A_ROUND} gradients"
             " of ours on each number of threads."
         )
+        notes.append(PEERS_STEP)
     return notes

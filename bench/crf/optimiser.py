@@ -17,7 +17,6 @@ from bench.crf.data import Sentences
 from bench.crf.settings import WINDOWS
 from bench.tables import Bar, Row, Table
 from purport.features.token_windows import TokenWindows
-from purport.fold.thread_engine import threads
 from purport.optimize.lbfgs import Objective, minimise
 from purport.sequence.crf import CRF
 
@@ -107,7 +106,7 @@ def _row(name: str, shares: list[float], seconds: float) -> Row:
 
 
 def _ours(watched: Watched, start: NDArray[np.float64], count: int) -> int:
-    search = minimise(watched, start, max_iter=count, tol=0.0, memory=MEMORY, engine=threads(1))
+    search = minimise(watched, start, max_iter=count, tol=0.0, memory=MEMORY, n_threads=1)
     return sum(1 for _ in islice(search, 1, None))
 
 

@@ -13,15 +13,12 @@ from bench.tables import Row, Table
 from purport.features.token_windows import TokenWindows
 from purport.measure.slots import slot_scores
 from purport.sequence.crf import CRF
+from purport.study import windows
 
 MAX_ITERATIONS = 200
 
-RICH: dict[str, Any] = {
-    "words": (-3, 3),
-    "conjunctions": ((-2, -1), (-1, 0), (0, 1), (1, 2)),
-    "lengths": True,
-    "previous_words": 6,
-}
+RICH: dict[str, Any] = windows.RICH.get_params(deep=False)
+"""That of the command line's `--window rich`, so that it is what was measured."""
 WINDOWS: dict[str, dict[str, Any]] = {
     "default": {},
     "rich": RICH,

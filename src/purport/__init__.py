@@ -32,6 +32,7 @@ _HOMES = {
     "load": "purport.store.folders:load",
     "metrics": "purport.measure.flat",
     "save": "purport.store.folders:save",
+    "scorers": "purport.measure.scorers",
 }
 
 __all__ = [*_HOMES]

@@ -21,6 +21,7 @@ from purport.errors import (
 )
 from purport.features.token_windows import TokenWindows
 from purport.measure import flat as metrics
+from purport.measure import scorers
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.store.folders import load, save
@@ -54,4 +55,5 @@ __all__ = [
     "load",
     "metrics",
     "save",
+    "scorers",
 ]

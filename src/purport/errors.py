@@ -94,7 +94,8 @@ class RecordError(InputError):
 
     def __init__(self, source: str, row: int, reason: str) -> None:
         super().__init__(
-            f'{source}, row {row}: {reason}. Mend the row, or read with on_error="skip".'
+            f"{source}, row {row}: {reason}. Mend the row, or leave bad rows out:"
+            ' on_error="skip" (--on-error skip).'
         )
         self.source = source
         self.row = row
@@ -111,6 +112,14 @@ class FormatError(InputError):
     def unknown_kind(cls, source: str, kinds: list[str]) -> FormatError:
         """Say that the kind of file is not known, and which are."""
         return cls(f"{source}: unknown kind of file. Known endings: {', '.join(kinds)}.")
+
+    @classmethod
+    def unknown_content(cls, source: str, columns: list[str]) -> FormatError:
+        """Say that a stream, which has no ending, holds no known kind, and what it may hold."""
+        return cls(
+            f"{source}: its first line shows no known kind of records. Give JSON lines, TSV with a"
+            f" column {' or '.join(map(repr, columns))}, or IOB/CoNLL; packed with gz or not."
+        )
 
     @classmethod
     def truncated(cls, source: str, after_row: int) -> FormatError:

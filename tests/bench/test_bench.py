@@ -12,9 +12,13 @@ import pytest
 from bench import crf
 from bench.__main__ import main
 from bench.benchmark import BENCHMARKS, BenchError, Part, Setting
-from bench.crf import crfsuite, startup
+from bench.crf import crfsuite, gradient, settings, startup
+from bench.crf.data import Sentences
 from bench.tables import Bar, Row, Table
 from bench.timing import Others, Ratio, Samples, machine
+from purport.features.token_windows import TokenWindows
+from purport.records.utterances import Utterances
+from purport.study.windows import WINDOWS
 
 ROWS = [
     Row("purport", 63.071, 12.345, (11.5, 13.25), Bar("ratio", "at least", 12), "as it is"),
@@ -148,3 +152,23 @@ def test_without_the_peer_the_table_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(startup, "_start", lambda program: None)
     (table,) = startup.run(Setting(quick=True))
     assert table.rows[-1].note == "not found: python-crfsuite is not installed"
+
+
+def test_rich_is_the_same_window_here_and_on_the_command_line() -> None:
+    rich = TokenWindows(
+        words=(-3, 3),
+        conjunctions=((-2, -1), (-1, 0), (0, 1), (1, 2)),
+        lengths=True,
+        previous_words=6,
+    )
+    measured = settings.Chosen("rich", 0.1, 0.01).windows
+    assert repr(measured) == repr(WINDOWS["rich"]) == repr(rich)
+    assert (measured.prefixes, measured.suffixes) == ((3,), (3,))
+
+
+def test_the_gradient_table_says_what_is_in_the_time_of_the_peer() -> None:
+    talk = Utterances.from_lists([["a"], ["b"]], slots=[["O"], ["B-x"]])
+    sentences = Sentences("two", talk, [["O"], ["B-x"]], TokenWindows())
+    peer = crfsuite.Iterations(loss=[1.0], evaluations=[1], features=4)
+    assert gradient.PEERS_STEP in gradient._notes(sentences, 4, peer)
+    assert gradient.PEERS_STEP not in gradient._notes(sentences, 4, None)

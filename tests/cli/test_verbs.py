@@ -19,6 +19,7 @@ from purport.errors import PurportWarning
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.store.folders import save
+from purport.study.defaults import L2, MAX_ITER
 from purport.study.demonstration import demonstrate
 from purport.version import VERSION
 
@@ -125,7 +126,7 @@ def test_fit_takes_several_files(capsys, world):
 def test_a_model_does_not_remember_how_progress_was_shown(capsys, world):
     run(capsys, "fit", "slots", world / "train.jsonl", "-o", "m")
     _, out, _ = run(capsys, "inspect", "m")
-    assert out.startswith("CRF(), written by purport")
+    assert out.startswith(f"CRF(l2={L2}, max_iter={MAX_ITER}), written by purport")
 
 
 def test_a_warning_is_a_note_of_one_line(capsys, world):
@@ -435,3 +436,54 @@ def test_a_fault_of_the_program_is_not_hidden(world, monkeypatch):
     monkeypatch.setattr(CRF, "label", fail)
     with pytest.raises(ZeroDivisionError):
         main(["label", str(world / "slots-model"), str(world / "new.jsonl")])
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "tsv", "iob"])
+@pytest.mark.parametrize("source", ["test.jsonl", "new.jsonl"])
+def test_labels_never_read_as_slots(capsys, world, kind, source):
+    model = world / "slots-model"
+    code, expected, told = run(capsys, "evaluate", model, world / source, "--json")
+    assert run(capsys, "label", model, world / source, "-o", f"labelled.{kind}")[0] == 0
+    assert run(capsys, "evaluate", model, f"labelled.{kind}", "--json") == (code, expected, told)
+    assert code == (0 if source == "test.jsonl" else 2)
+    assert Utterances.read(f"labelled.{kind}").labels is not None
+
+
+def test_a_bad_row_is_answered_for_the_shell_too(capsys, world):
+    Path("bad.jsonl").write_text("nonsense\n", encoding="utf-8")
+    _, _, err = run(capsys, "label", world / "slots-model", "bad.jsonl")
+    assert 'leave bad rows out: on_error="skip" (--on-error skip).' in err
+
+
+def test_an_unknown_kind_on_stdin_is_told_what_stdin_may_hold(capsys, world, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"nonsense\n")))
+    code, _, err = run(capsys, "label", world / "slots-model", "-")
+    assert code == 2
+    assert "JSON lines, TSV with a column 'text' or 'tokens', or IOB/CoNLL" in err
+    assert ".jsonl" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such devices")
+def test_what_is_no_file_is_written_to_without_force(capsys, world):
+    words = ("label", world / "slots-model", world / "new.jsonl")
+    _, out, _ = run(capsys, *words)
+    assert run(capsys, *words, "-o", "/dev/stdout") == (0, out, "")
+    assert run(capsys, *words, "-o", "/dev/null", "-q") == (0, "", "")
+    code, _, err = run(capsys, "fit", "slots", world / "test.jsonl", "-o", "/dev/null")
+    assert code == 2
+    assert Path("/dev/null").is_char_device(), err
+
+
+def test_a_study_says_when_nothing_was_gained(capsys, world):
+    # Tags that words alone tell, and too few utterances to learn even these.
+    train = Utterances.from_lists([["rome"], ["stop"]], slots=[["B-city"], ["O"]])
+    train.write("train.jsonl")
+    train.write("test.jsonl")
+    code, _, err = run(capsys, "study", "train.jsonl", "test.jsonl")
+    assert code == 0
+    notes = [line for line in err.splitlines() if line.startswith("purport: note: ")]
+    assert [note for note in notes if "F1 is not above the floor" in note]
+    assert "F1 is not above the floor" in Path("report.html").read_text(encoding="utf-8")
+    _, _, err = run(capsys, "study", world / "train.jsonl", world / "test.jsonl", "-o", "b.html")
+    assert "not above the floor" not in err
+    assert "not above the floor" not in Path("b.html").read_text(encoding="utf-8")

@@ -71,3 +71,19 @@ def test_a_copy_lives_on_its_own() -> None:
     other.learn(["b"])
     assert (len(vocabulary), len(other)) == (1, 2)
     assert repr(other) == "Vocabulary of 2 strings"
+
+
+@pytest.mark.parametrize(
+    ("text", "offsets"),
+    [
+        (b"aabc", [0, 1, 2, 4]),  # "a" twice
+        (b"abc", [0, 2, 1, 3]),
+        (b"abc", [1, 3]),
+        (b"abc", [0, 2]),
+        (b"abc", []),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(text: bytes, offsets: list[int]) -> None:
+    arrays = {"text": np.frombuffer(text, np.uint8), "offsets": np.array(offsets, np.int64)}
+    with pytest.raises(ValueError, match=r"order|twice"):
+        Vocabulary.from_arrays(arrays)

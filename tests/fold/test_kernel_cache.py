@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -182,6 +183,22 @@ def test_a_read_only_package_uses_the_home(machine, monkeypatch):
     monkeypatch.setenv("LOCALAPPDATA", str(machine / "local"))
     monkeypatch.setattr(sys, "platform", "win32")
     assert chosen() == machine / "local" / "purport" / "kernels"
+
+
+def test_a_filled_folder_serves_even_if_it_cannot_be_written_to(machine, monkeypatch):
+    """As in an image that was warmed by who made it and is run by another user."""
+    filled = kernels.cache_folder.__wrapped__()
+    (filled / "some.kernel.nbi").write_bytes(b"")
+
+    def read_only(dir):
+        if dir == filled:
+            raise PermissionError(errno.EACCES, "read-only")
+        return tempfile.SpooledTemporaryFile()
+
+    monkeypatch.setattr(kernels.tempfile, "TemporaryFile", read_only)
+    assert chosen() == machine / "package" / "fold" / "__kernels__"
+    (filled / "some.kernel.nbi").unlink()
+    assert chosen() == machine / "home" / ".cache" / "purport" / "kernels"
 
 
 def test_nowhere_to_keep_them_is_told(machine, monkeypatch):

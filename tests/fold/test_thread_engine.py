@@ -228,7 +228,8 @@ def test_overlapping_holds_on_blas_give_back_what_was_there():
     from threadpoolctl import threadpool_info
 
     def counts():
-        return [library["num_threads"] for library in threadpool_info()]
+        libraries = threadpool_info()
+        return [library["num_threads"] for library in libraries if library["user_api"] == "blas"]
 
     before = counts()
     first, second = one_blas_thread(), one_blas_thread()
@@ -238,4 +239,23 @@ def test_overlapping_holds_on_blas_give_back_what_was_there():
     first.__exit__(None, None, None)
     assert set(counts()) <= {1}
     second.__exit__(None, None, None)
+    assert counts() == before
+
+
+def test_many_threads_give_blas_back():
+    from threadpoolctl import threadpool_info
+
+    def counts():
+        libraries = threadpool_info()
+        return [library["num_threads"] for library in libraries if library["user_api"] == "blas"]
+
+    def hold_often():
+        for _ in range(50):
+            with one_blas_thread():
+                assert set(counts()) <= {1}
+
+    before = counts()
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(hold_often) for _ in range(4)]:
+            future.result()
     assert counts() == before

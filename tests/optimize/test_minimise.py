@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from purport.fold import threads
 from purport.optimize.lbfgs import minimise
 
 EXACT = {"tol": 0.0, "max_iter": 3000}
@@ -209,7 +208,7 @@ def test_long_vectors_give_the_same_bits_at_any_number_of_threads(l1):
         return 0.5 * float(np.sum(pull * (x - centre))), pull
 
     traces = [
-        list(minimise(objective, np.zeros(n), l1=l1, max_iter=5, tol=0.0, engine=threads(count)))
+        list(minimise(objective, np.zeros(n), l1=l1, max_iter=5, tol=0.0, n_threads=count))
         for count in (1, 2, 3, 5)
     ]
     for trace in traces[1:]:

@@ -119,7 +119,7 @@ def test_empty_standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -
 
 def test_standard_input_of_unknown_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a secret sentence\n")))
-    with pytest.raises(FormatError, match=r"<stdin>: unknown kind .*\.jsonl") as caught:
+    with pytest.raises(FormatError, match=r"<stdin>: .*JSON lines, TSV with a column") as caught:
         Utterances.read("-")
     assert "secret" not in str(caught.value)
 
@@ -311,6 +311,37 @@ def test_iob_dialects(tmp_path: Path) -> None:
     assert talk.tokens == [["new york", "#"], ["stop"], ["#"]]
     assert talk.slots == [["B-city", None], ["O"], ["O"]]
     assert (talk.ids, talk.intents) == (["a", None, None], ["ask", None, None])
+
+
+def test_iob_columns_that_are_named(tmp_path: Path) -> None:
+    content = (
+        "# id = a\n# columns = tokens slots labels\nrome\tB-city\tO\n\n"
+        "# columns = tokens labels\nstop O\n\nto _\n\n"
+        "# columns = labels\n# columns = tokens slots\n# id = d\nrome B-city\n"
+    )
+    talk = Utterances.read(put(tmp_path, "talk.iob", content))
+    assert talk.tokens == [["rome"], ["stop"], ["to"], ["rome"]]
+    assert talk.slots == [["B-city"], [None], [None], ["B-city"]]
+    assert talk.labels == [["O"], ["O"], [None], [None]]
+    assert talk.ids == ["a", None, None, "d"]
+    assert [row.get("columns") for row in talk.rows()] == [None, None, None, "labels"]
+
+
+@pytest.mark.parametrize("names", ["tokens POS slots", "tokens slots slots"])
+def test_iob_columns_that_are_not_known(tmp_path: Path, names: str) -> None:
+    path = put(tmp_path, "talk.iob", f"# columns = {names}\nrome NNP B-city\n")
+    for on_error in ("raise", "skip"):
+        with pytest.raises(FormatError, match="tokens, slots and labels"):
+            Utterances.read(path, on_error=on_error)
+
+
+def test_a_line_short_of_a_named_column_drops_its_record(tmp_path: Path) -> None:
+    path = put(tmp_path, "talk.iob", "# columns = tokens slots labels\nrome O\n\nto O O\n")
+    with pytest.raises(RecordError, match="row 2: it has 2 columns"):
+        Utterances.read(path)
+    with pytest.warns(SkippedRowsWarning):
+        talk = Utterances.read(path, on_error="skip")
+    assert (talk.tokens, talk.labels) == ([["to"]], [["O"]])
 
 
 def test_iob_of_one_column_has_no_slots(tmp_path: Path) -> None:

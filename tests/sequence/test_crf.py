@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 import logging
 import math
@@ -11,7 +13,13 @@ import numpy as np
 import pytest
 from oracle.crf import WrittenDown
 
-from purport.errors import ConvergenceWarning, PurportWarning, UnseenWarning
+from purport.errors import (
+    ConvergenceWarning,
+    InputError,
+    NotFittedError,
+    PurportWarning,
+    UnseenWarning,
+)
 from purport.estimator.base import State
 from purport.features.token_windows import TokenWindows
 from purport.fold import threads
@@ -408,3 +416,74 @@ def test_verbose_lines_go_to_stderr_alone(corpus, capsys, monkeypatch):
     assert "CRF.fit: 1 of 100" in shown.err
     CRF().fit(*corpus)
     assert capsys.readouterr() == ("", "")
+
+
+class ByValueEngine:
+    """An engine whose workers share no memory with the caller: everything is copied both ways."""
+
+    def __init__(self):
+        self.closed = False
+
+    def place(self, partitions):
+        return copy.deepcopy(list(partitions))
+
+    def fold(self, placed, zero, parameters):
+        parts = [
+            copy.deepcopy(zero).zero().add(copy.deepcopy(part), copy.deepcopy(parameters))
+            for part in placed
+        ]
+        return functools.reduce(lambda left, right: left.merge(right), parts)
+
+    def map(self, placed, function, parameters):
+        return [copy.deepcopy(function(copy.deepcopy(part), parameters)) for part in placed]
+
+    def close(self):
+        self.closed = True
+
+
+def test_an_engine_without_shared_memory_learns_the_same(corpus):
+    X, y = corpus
+    here = CRF(l2=0.1, n_threads=1).fit(X, y)
+    engine = ByValueEngine()
+    there = CRF(l2=0.1).fit(X, y, engine=engine)
+    np.testing.assert_allclose(there.history_[-1]["objective"], here.history_[-1]["objective"])
+    assert there.predict(X) == here.predict(X)
+    assert not engine.closed  # who made it closes it
+
+
+def test_a_fit_that_fails_late_leaves_the_model_as_it_was(corpus):
+    X, y = corpus
+    crf = CRF(l2=0.1).fit(X, y)
+    said, history = crf.predict(X), crf.history_
+    with pytest.raises(InputError, match="too large"):
+        crf.fit([[{"a": 1e200}, {"b": 1e200}]], [["P", "Q"]])
+    assert crf.predict(X) == said
+    assert crf.history_ is history
+    fresh = CRF()
+    with pytest.raises(InputError):
+        fresh.fit([[{"a": 1e200}, {"b": 1e200}]], [["P", "Q"]])
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
+def test_a_weight_of_zero_leaves_a_sequence_out():
+    X = [[["a"], ["b"]], [["a"], ["c"]], [["b"], ["c"]]]
+    y = [["X", "Y"], ["X", "Z"], ["Y", "X"]]
+    weighed = CRF(l2=0.1).fit(X, y, sample_weight=[1, 0, 1])
+    without = CRF(l2=0.1).fit([X[0], X[2]], [y[0], y[2]])
+    assert weighed.classes_.tolist() == without.classes_.tolist() == ["X", "Y"]
+    for mine, other in zip(weighed.predict_proba(X), without.predict_proba(X), strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-6)
+
+
+def test_development_data_of_sklearn_crfsuite_are_refused(corpus):
+    X, y = corpus
+    with pytest.raises(InputError, match="warm_start"):
+        CRF().fit(X, y, np.ones(len(X)), (X, y))
+
+
+def test_size_and_number_of_attributes(corpus):
+    X, y = corpus
+    crf = CRF(l2=0.1).fit(X, y)
+    assert crf.num_attributes_ == len(crf.attributes_)
+    assert crf.size_ > 8 * crf.n_features_

@@ -41,6 +41,22 @@ def test_a_table_has_the_columns_of_all_batches(tmp_path):
     assert lines[3] == "x\tb\t\tgo\t\t"
 
 
+def test_batches_of_iob_name_their_columns_where_these_change(tmp_path):
+    plain = Utterances.from_lists([["a"]], slots=[["O"]])
+    told = plain.with_labels([["B-x"]])
+    bare = Utterances.from_lists([["b"]]).with_labels([["B-x"]])
+    assert write_batches([plain, told, told, bare, plain], tmp_path / "x.iob") == 5
+    lines = (tmp_path / "x.iob").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("#")] == [
+        "# columns = tokens slots labels",
+        "# columns = tokens labels",
+        "# columns = tokens slots",
+    ]
+    talk = Utterances.read(tmp_path / "x.iob")
+    assert talk.slots == [["O"], ["O"], ["O"], [None], ["O"]]
+    assert talk.labels == [[None], ["B-x"], ["B-x"], ["B-x"], [None]]
+
+
 def test_no_batches_give_an_empty_file(tmp_path):
     assert write_batches([], tmp_path / "x.jsonl") == 0
     assert (tmp_path / "x.jsonl").read_bytes() == b""

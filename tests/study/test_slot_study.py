@@ -13,6 +13,7 @@ from purport.report.findings import Mistake
 from purport.report.markup import element
 from purport.report.page import Section
 from purport.simulate.utterances import utterance_world
+from purport.study.defaults import L2, MAX_ITER
 from purport.study.evaluation import evaluate_slots
 from purport.study.floors import most_frequent_tags
 from purport.study.pipeline import run_study, write_report
@@ -77,7 +78,7 @@ def test_numbers_for_programs_hold_no_words_even_of_invented_data():
 def test_the_model_is_named_by_what_decides_its_weights():
     material = Material(utterance_world(30, 1), utterance_world(10, 2))
     (outcome,) = run_study(material, n_threads=1, samples=10)
-    assert outcome.numbers["model"] == "CRF()"
+    assert outcome.numbers["model"] == f"CRF(l2={L2}, max_iter={MAX_ITER})"
 
 
 def test_the_most_frequent_tag_of_each_word():

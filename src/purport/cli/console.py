@@ -26,12 +26,15 @@ from purport.errors import (
     PurportError,
     PurportWarning,
 )
+from purport.store.files import is_stream
 
 DONE = 0
 CHECK_FAILED = 1
 USERS_ERROR = 2
 INTERRUPTED = 130
 STANDARD = "-"
+STANDARD_OUTPUTS = frozenset({STANDARD, "/dev/stdout"})
+"""Names of stdout; a redirected one has to be met as stdout, not as the file behind it."""
 Batch = TypeVar("Batch", bound=Sized)
 SECONDS_BETWEEN_LINES = 10.0
 FORCE = "Choose another name, or replace it with --force."
@@ -72,6 +75,11 @@ def say(text: str, quiet: bool = False) -> None:
         _write_error(f"{text}\n")
 
 
+def note(text: str, quiet: bool = False) -> None:
+    """Write to stderr what the user should know although all went well."""
+    say(f"purport: note: {text}", quiet)
+
+
 def write(text: str) -> None:
     """Write a result to stdout, in UTF-8 whatever the terminal is set to."""
     write_lines([text, "\n"])
@@ -106,6 +114,8 @@ def check_output_file(path: str | Path, force: bool) -> None:
     target = Path(path)
     if target.is_dir():
         raise FormatError.unwritable(str(path), "a folder has that name")
+    if is_stream(target):  # nothing is replaced
+        return
     check_output(path, force)
     if not target.parent.is_dir():
         raise FormatError.unwritable(str(path), "there is no such folder")
@@ -140,7 +150,7 @@ def notes(manner: Manner) -> Iterator[None]:
                 shown(message, category, filename, lineno, file, line)
             elif str(message) not in manner.told:
                 manner.told.add(str(message))
-                say(f"purport: note: {message}", manner.quiet)
+                note(str(message), manner.quiet)
 
         warnings.simplefilter("always", PurportWarning)
         warnings.showwarning = show

@@ -10,6 +10,7 @@ import typer
 
 from purport.cli.console import check_output, say, write_json
 from purport.cli.options import AsJson, BadRows, Force, OnError, Quiet, Threads, Traceback
+from purport.study.defaults import L2, MAX_ITER
 
 if TYPE_CHECKING:
     from purport.sequence.crf import CRF
@@ -40,11 +41,11 @@ def slots(
     ] = None,
     l2: Annotated[
         float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of squares.")
-    ] = 1.0,
+    ] = L2,
     l1: Annotated[
         float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of absolute values.")
     ] = 0.0,
-    max_iter: Annotated[int, typer.Option(metavar="N", min=1, help="Most iterations.")] = 100,
+    max_iter: Annotated[int, typer.Option(metavar="N", min=1, help="Most iterations.")] = MAX_ITER,
     window: Annotated[
         Window, typer.Option(help="What is seen of the words around; rich is slower.")
     ] = Window.default,

@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from purport.cli.console import STANDARD, check_output_file, counting, say, write_lines
+from purport.cli.console import (
+    STANDARD,
+    STANDARD_OUTPUTS,
+    check_output_file,
+    counting,
+    say,
+    write_lines,
+)
 from purport.cli.options import BadRows, Force, Model, OnError, Quiet, Records, Threads, Traceback
 
 BATCH = 2000
@@ -34,14 +41,14 @@ def label(
 
     Each record comes back with `labels` and `probability` added.
     """
-    if out != STANDARD:
+    if out not in STANDARD_OUTPUTS:
         check_output_file(out, force)
     from purport.records.streams import write_batches
     from purport.study.labelling import label_batches, load_labeller
 
     labeller = load_labeller(model, threads)
     batches = counting(label_batches(labeller, records, BATCH, on_error.value), quiet)
-    if out == STANDARD:
+    if out in STANDARD_OUTPUTS:
         for batch in batches:
             write_lines(batch.lines("jsonl"))
         return

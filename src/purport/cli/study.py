@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from purport.cli.console import check_output_file, say, write, write_json
+from purport.cli.console import check_output_file, note, say, write, write_json
 from purport.cli.options import AsJson, BadRows, Force, OnError, Quiet, Threads, Traceback
 
 
@@ -44,4 +44,7 @@ def study(
         write_json({outcome.name: outcome.numbers for outcome in outcomes})
     else:
         write("\n".join(outcome.headline for outcome in outcomes))
+    for outcome in outcomes:
+        if outcome.warning:
+            note(outcome.warning, quiet)
     say(f"{out}: the report. Open it in a browser.", quiet)

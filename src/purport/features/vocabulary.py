@@ -118,12 +118,19 @@ class Vocabulary:
         ['a', 'né']
         """
         data = np.ascontiguousarray(arrays["text"], np.uint8)
+        offsets = np.asarray(arrays["offsets"], np.int64)
+        whole = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(data)
+        if not whole or np.any(np.diff(offsets) < 0):
+            raise ValueError("the offsets of the strings are out of order")
         text = data.tobytes().decode("utf-8", "surrogatepass")
         # One decoding of the whole, then cuts: much faster than a decoding for each string.
-        cuts = np.searchsorted(_character_starts(data), arrays["offsets"]).tolist()
+        cuts = np.searchsorted(_character_starts(data), offsets).tolist()
         vocabulary = cls()
         pieces = map(text.__getitem__, map(slice, cuts[:-1], cuts[1:]))
         vocabulary._numbers.update(zip(pieces, range(len(cuts) - 1), strict=True))
+        if len(vocabulary) != len(cuts) - 1:
+            # Its numbers would reach beyond what is counted, and kernels trust them.
+            raise ValueError("a string stands twice in a vocabulary")
         return vocabulary
 
 

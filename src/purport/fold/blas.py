@@ -36,7 +36,7 @@ def one_blas_thread() -> Iterator[None]:
     hold = _hold
     with hold.lock:
         if hold.holders == 0:
-            hold.limit = _controller().limit(limits=1)
+            hold.limit = _controller().limit(limits=1, user_api="blas")
         hold.holders += 1
     try:
         yield
@@ -44,7 +44,22 @@ def one_blas_thread() -> Iterator[None]:
         with hold.lock:
             hold.holders -= 1
             if hold.holders == 0:
-                hold.limit.restore_original_limits()
+                _lift(hold.limit)
+
+
+def _lift(limit: Any) -> None:
+    """Restore what was there before, also when another thread than this one had set the limit."""
+    _let_any_thread_limit()
+    limit.restore_original_limits()
+    _let_any_thread_limit()
+
+
+def _let_any_thread_limit() -> None:
+    """Undo that newer versions of threadpoolctl heed only the thread that was first to limit."""
+    for library in _controller().lib_controllers:
+        give_up = getattr(library, "clear_controlling_thread", None)
+        if give_up is not None:
+            give_up(force=True)
 
 
 @functools.cache
@@ -57,7 +72,7 @@ def _forget_hold() -> None:
     """Start afresh in a forked child: its parent's threads, which held on, are not there."""
     global _hold
     if _hold.holders:
-        _hold.limit.restore_original_limits()
+        _lift(_hold.limit)
     _hold = _Hold()
 
 

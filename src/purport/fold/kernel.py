@@ -121,7 +121,9 @@ def cache_folder() -> Path | None:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
         except (OSError, RuntimeError):
-            continue
+            # One that was filled by who installed it serves even if it cannot be written to.
+            if not any(folder.glob("*.nbi")):
+                continue
         return folder
     warnings.warn(
         "Compiled kernels cannot be kept: neither the package nor the cache folder of the user can"

@@ -316,7 +316,7 @@ class Chain:
             _scratch.array("psi", packs.largest * self.states + self.states * lanes),
             _scratch.array("alpha", packs.largest * self.states),
             _scratch.array("scales", packs.largest),
-            _scratch.array("lanes", 5, lanes),
+            _scratch.array("lanes", 6, lanes),
             products[0],
             log_partition,
             wants_posteriors,

@@ -7,15 +7,11 @@ sequence with no path at all has the log partition -inf and adds nothing to post
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
 from purport.lattice.exponential import exponential
-
-if TYPE_CHECKING:
-    pass
 
 
 @kernel()

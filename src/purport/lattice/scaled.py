@@ -18,7 +18,6 @@ so all the same shows in c, is left out of every sum here, and gets the log part
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,9 +33,6 @@ from purport.lattice.lane_steps import (
     reach_times,
 )
 from purport.lattice.lanes import clamp_lanes, gather, scatter
-
-if TYPE_CHECKING:
-    pass
 
 SMALLEST_SUM = 1e-280
 LARGEST_SUM = 1e280
@@ -342,7 +338,7 @@ def sum_paths(
     psi_work: Floats,  # flat
     a_work: Floats,  # flat
     c_work: Floats,  # flat
-    lane_work: Floats,  # (5, B)
+    lane_work: Floats,  # (6, B)
     products: Floats,  # (S, S) work
     log_partition: Floats,  # (N,) out
     wants_posteriors: bool,
@@ -362,11 +358,13 @@ def sum_paths(
     """
     states = potentials.shape[1]
     ones = np.ones(states)
+    widest = lane_work.shape[1]
+    first_work, length_work = np.zeros(widest, np.int64), np.zeros(widest, np.int64)
     for k in range(len(widths)):
         lanes = widths[k]
-        first = np.zeros(lanes, np.int64)
-        length = np.zeros(lanes, np.int64)
-        share = np.zeros(lanes)
+        first, length, share = first_work[:lanes], length_work[:lanes], lane_work[5, :lanes]
+        length[:] = 0
+        share[:] = 0.0
         steps = 0
         for b in range(pack_starts[k + 1] - pack_starts[k]):
             n = order[pack_starts[k] + b]

@@ -10,14 +10,9 @@ Ties go to the state with the smallest number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
-
-if TYPE_CHECKING:
-    pass
 
 LEADERS = 4
 

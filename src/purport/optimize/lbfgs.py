@@ -70,7 +70,7 @@ def minimise(
     max_iter: int = 100,
     tol: float = 1e-5,
     memory: int = 6,
-    engine: ThreadEngine | None = None,
+    n_threads: int = 1,
 ) -> Iterator[Iteration]:
     """Minimise an objective; yield the start and then each finished iteration.
 
@@ -89,8 +89,9 @@ def minimise(
         when the objective fell by less than the share `tol` over the last 10 iterations.
     memory : int
         Pairs remembered.
-    engine : ThreadEngine, optional
-        Works on long vectors; None uses the calling thread.
+    n_threads : int
+        Threads of this process that work on long vectors; the bits do not depend on them. The
+        gradients may come from anywhere.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def minimise(
     yield Iteration(x, value, norm, 0.0, 1, converged)
     if converged:
         return
-    curvature = Curvature(len(x), memory, engine or ThreadEngine(1))
+    curvature = Curvature(len(x), memory, ThreadEngine(n_threads))
     direction = np.empty_like(x)
     x_before: Vector | None = None
     gradient_before: Vector | None = None

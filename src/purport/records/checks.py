@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purport.records.formats import UNKNOWN_LABEL, Fields, json_word
+from purport.records.formats import TAGGED, UNKNOWN_LABEL, Fields, json_word
 from purport.records.sources import BadRowError
 
 Probability = float | list[float]
-SPACED = frozenset({"tokens", "slots", "labels"})
-KNOWN = SPACED | {"intent", "domain", "id", "probability"}
+KNOWN = TAGGED | {"intent", "domain", "id", "probability"}
 
 
 class Utterance(NamedTuple):

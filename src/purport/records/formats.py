@@ -3,9 +3,10 @@
 * JSON lines: one object a line; blank lines are passed over.
 * TSV: a header names the columns; an empty cell is a missing value; nothing is quoted.
 * IOB/CoNLL: one token a line, columns parted by tabs (or, where a line has none, by spaces), the
-  label in the last one, ``_`` for an unknown label, a blank line between records. Lines
+  slot in the last one, ``_`` for an unknown one, a blank line between records. Lines
   ``# name = value`` before the first token of a record are its other fields; ``-DOCSTART-`` lines
-  are passed over.
+  are passed over. A line ``# columns = tokens slots labels`` there says what the columns hold from
+  then on; it is written where there are predicted labels, so that these never read as slots.
 
 What a kind has no way to write (a tab in a TSV cell, an empty token in IOB) raises; nothing is
 changed silently, but that fields unknown to purport come back from TSV and IOB as text.
@@ -27,6 +28,13 @@ Row = tuple[int, Fields]
 
 UNKNOWN_LABEL = "_"
 DOCUMENT_START = "-DOCSTART-"
+COLUMNS = "columns"
+"""The comment that names the columns of IOB."""
+USUAL_COLUMNS = ("tokens", "slots")
+"""What IOB is written with unless a comment says otherwise."""
+
+TAGGED = frozenset({"tokens", "slots", "labels"})
+"""The fields that hold one value a token."""
 
 _COMMENT = re.compile(r"# (\S+) = (.*)", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -98,19 +106,27 @@ def read_iob(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
     --------
     >>> list(read_iob([(1, "to O"), (2, "rome B-city")], Faults("raise", "example")))
     [(1, {'tokens': ['to', 'rome'], 'slots': ['O', 'B-city']})]
+    >>> lines = [(1, "# columns = tokens labels"), (2, "rome B-city")]
+    >>> list(read_iob(lines, Faults("raise", "example")))
+    [(2, {'tokens': ['rome'], 'labels': ['B-city']})]
     """
-    fields: Fields = {"tokens": [], "slots": []}
+    columns: tuple[str, ...] = ()
+    fields = _no_tokens(columns)
     first, sound, width = 0, True, 0
     for row, line in chain(lines, [(0, "")]):
         if isinstance(line, str) and not line.strip(" "):
             if sound and fields["tokens"]:
                 yield first, fields
-            fields, sound = {"tokens": [], "slots": []}, True
+            fields, sound = _no_tokens(columns), True
             continue
         if not sound:
             continue
+        if not fields["tokens"] and (named := _named_columns(line, faults.source)):
+            columns, width = named, len(named)
+            fields = _no_tokens(columns) | _without_columns(fields)
+            continue
         try:
-            found = _take_iob(_text(line), fields)
+            found = _take_iob(_text(line), fields, columns)
             if found and found != (width := width or found):
                 raise BadRowError(f"it has {found} columns, the lines above have {width}")
         except BadRowError as bad:
@@ -155,17 +171,27 @@ def write_tsv(
         yield "\t".join(cells) + "\n"
 
 
-def write_iob(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    r"""Write one token a line with its slot and last, where there are some, the predicted label.
+def write_iob(
+    rows: Iterable[Mapping[str, Any]],
+    columns: tuple[str, ...] = USUAL_COLUMNS,
+    before: tuple[str, ...] = USUAL_COLUMNS,
+) -> Iterator[str]:
+    r"""Write one token a line with the columns that are asked for.
+
+    A comment names the columns unless they are those that stood `before` these rows.
 
     Examples
     --------
     >>> list(write_iob([{"tokens": ["stop"], "slots": ["O"]}]))
     ['stop\tO\n\n']
+    >>> list(write_iob([{"tokens": ["stop"], "labels": ["O"]}], ("tokens", "labels")))
+    ['# columns = tokens labels\n', 'stop\tO\n\n']
     """
+    if columns != before:
+        yield f"# {COLUMNS} = {' '.join(columns)}\n"
     for record, fields in enumerate(rows, start=1):
         try:
-            yield _iob_block(fields)
+            yield _iob_block(fields, columns)
         except BadRowError as bad:
             raise FormatError.cannot_carry("IOB", record, bad.reason) from None
 
@@ -225,11 +251,35 @@ def _tsv_header(
     return header
 
 
-def _take_iob(line: str, fields: Fields) -> int:
+def _no_tokens(columns: tuple[str, ...]) -> Fields:
+    return {name: [] for name in columns or USUAL_COLUMNS}
+
+
+def _without_columns(fields: Fields) -> Fields:
+    return {name: value for name, value in fields.items() if name not in TAGGED}
+
+
+def _named_columns(line: str | BadRowError, source: str) -> tuple[str, ...]:
+    """Return the columns that a comment names; nothing if the line is not such a comment."""
+    comment = _COMMENT.fullmatch(line) if isinstance(line, str) else None
+    if not comment or not _names_columns(*comment.groups()):
+        return ()
+    names = tuple(comment[2].split())
+    if len(set(names)) < len(names) or not TAGGED.issuperset(names):
+        # Never a bad row to be left out: all that follows would be taken for something else.
+        raise FormatError.header(source, "names other columns than tokens, slots and labels")
+    return names
+
+
+def _names_columns(name: str, value: str) -> bool:
+    return name == COLUMNS and value.split()[:1] == ["tokens"]
+
+
+def _take_iob(line: str, fields: Fields, columns: tuple[str, ...]) -> int:
     """Put what one line says into the fields; return how many columns it had, 0 for no token."""
     if not fields["tokens"] and "\t" not in line and (comment := _COMMENT.fullmatch(line)):
         name, value = comment.groups()
-        if name in ("tokens", "slots", "labels"):
+        if name in TAGGED:
             raise BadRowError(f"a comment may not set {name!r}")
         fields[name] = value
         return 0
@@ -238,9 +288,13 @@ def _take_iob(line: str, fields: Fields) -> int:
         return 0
     if not cells[0]:
         raise BadRowError("the token is empty")
-    label = cells[-1] if len(cells) > 1 else UNKNOWN_LABEL
+    if columns:
+        told = dict(zip(columns[1:], cells[1:], strict=False))
+    else:
+        told = {"slots": cells[-1] if len(cells) > 1 else UNKNOWN_LABEL}
     fields["tokens"].append(cells[0])
-    fields["slots"].append(label if label not in ("", UNKNOWN_LABEL) else None)
+    for name, tag in told.items():
+        fields[name].append(tag if tag not in ("", UNKNOWN_LABEL) else None)
     return len(cells)
 
 
@@ -272,24 +326,19 @@ def _on_one_line(name: str, text: str) -> str:
     raise BadRowError(f"{name} holds a tab, a line end or a NUL")
 
 
-def _iob_block(fields: Mapping[str, Any]) -> str:
+def _iob_block(fields: Mapping[str, Any], columns: tuple[str, ...]) -> str:
     tokens = fields["tokens"]
     if not tokens:
         raise BadRowError("it has no tokens")
+    labels = fields.get("labels")
+    if labels is not None and (not isinstance(labels, list) or len(labels) != len(tokens)):
+        raise BadRowError("its labels are not one a token")
     unknown = [None] * len(tokens)
-    columns = [fields.get("slots") or unknown]
-    if (labels := fields.get("labels")) is not None:
-        if not isinstance(labels, list) or len(labels) != len(tokens):
-            raise BadRowError("its labels are not one a token")
-        columns = [*columns, labels] if fields.get("slots") else [labels]
-    comments = [
-        _iob_comment(name, value)
-        for name, value in fields.items()
-        if name not in ("tokens", "slots", "labels")
-    ]
+    tags = [fields.get(name) or unknown for name in columns[1:]]
+    comments = [_iob_comment(name, value) for name, value in fields.items() if name not in TAGGED]
     body = [
-        "\t".join([_iob_token(token), *map(_iob_label, labels)]) + "\n"
-        for token, *labels in zip(tokens, *columns, strict=True)
+        "\t".join([_iob_token(token), *map(_iob_label, told)]) + "\n"
+        for token, *told in zip(tokens, *tags, strict=True)
     ]
     return "".join(comments + body) + "\n"
 
@@ -297,7 +346,10 @@ def _iob_block(fields: Mapping[str, Any]) -> str:
 def _iob_comment(name: str, value: object) -> str:
     if not name or any(character.isspace() for character in name):
         raise BadRowError("the name of a field is empty or holds white space")
-    return f"# {name} = {_on_one_line(name, plain(value))}\n"
+    text = _on_one_line(name, plain(value))
+    if _names_columns(name, text):
+        raise BadRowError(f"its field {COLUMNS!r} would read as the names of the columns")
+    return f"# {name} = {text}\n"
 
 
 def _iob_token(token: str) -> str:

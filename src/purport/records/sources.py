@@ -271,7 +271,9 @@ def _sniffed(
         return stream, "iob"
     if columns & set(first.split("\t")):
         return stream, "tsv"
-    raise FormatError.unknown_kind(name, KNOWN_ENDINGS)
+    if Path(name).is_file():
+        raise FormatError.unknown_kind(name, KNOWN_ENDINGS)
+    raise FormatError.unknown_content(name, sorted(columns))
 
 
 def _numbered(stream: IO[bytes], name: str) -> Iterator[Line]:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from purport.records.checks import SPACED
-from purport.records.formats import write_tsv
+from purport.records.formats import TAGGED, USUAL_COLUMNS, write_iob, write_tsv
 from purport.records.sources import Kind
 from purport.records.targets import write_lines
 from purport.records.utterances import FIRST, Utterances
@@ -53,6 +52,8 @@ def write_batches(
     def lines(kind: Kind) -> Iterator[str]:
         if kind == "tsv":
             return _tsv_lines(counted(), Path(path).parent)
+        if kind == "iob":
+            return _iob_lines(counted())
         return chain.from_iterable(batch.lines(kind) for batch in counted())
 
     write_lines(path, lines, overwrite)
@@ -68,7 +69,15 @@ def _tsv_lines(batches: Iterable[Utterances], folder: Path) -> Iterator[str]:
                 names.update(dict.fromkeys(row))
                 waiting.write(json.dumps(row) + "\n")
         waiting.seek(0)
-        yield from write_tsv(map(json.loads, waiting), _ordered(names), SPACED)
+        yield from write_tsv(map(json.loads, waiting), _ordered(names), TAGGED)
+
+
+def _iob_lines(batches: Iterable[Utterances]) -> Iterator[str]:
+    before: tuple[str, ...] = USUAL_COLUMNS
+    for batch in batches:
+        columns = batch.iob_columns()
+        yield from write_iob(batch.rows(), columns, before)
+        before = columns
 
 
 def _ordered(names: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from purport.errors import FormatError
 from purport.records.sources import KNOWN_ENDINGS, Kind, kind_of
-from purport.store.files import whole_file
+from purport.store.files import is_stream, whole_file
 
 
 def write_lines(
@@ -20,7 +20,7 @@ def write_lines(
     Parameters
     ----------
     path : path
-        A known ending, then perhaps ``.gz``.
+        A known ending, then perhaps ``.gz``; a pipe without an ending takes JSON lines.
     lines_of : callable
         Gives the lines of a kind, each with its line end.
     overwrite : bool
@@ -36,6 +36,8 @@ def write_lines(
     """
     target = Path(path)
     kind, packed = kind_of(str(target))
+    if kind is None and is_stream(target):
+        kind = "jsonl"
     if kind is None:
         raise FormatError.unknown_kind(str(target), KNOWN_ENDINGS)
     if target.is_dir() or not target.parent.is_dir():

@@ -16,7 +16,6 @@ from purport.errors import InputError, ShapeError
 from purport.estimator.constraints import Whole, check_parameters
 from purport.records.arrow import any_array, ragged_array, string_array, table_of
 from purport.records.checks import (
-    SPACED,
     Probability,
     Utterance,
     checked,
@@ -33,7 +32,14 @@ from purport.records.columns import (
     ragged,
     records_of,
 )
-from purport.records.formats import reader_of, write_iob, write_jsonl, write_tsv
+from purport.records.formats import (
+    TAGGED,
+    USUAL_COLUMNS,
+    reader_of,
+    write_iob,
+    write_jsonl,
+    write_tsv,
+)
 from purport.records.sources import (
     BadRowError,
     Faults,
@@ -392,8 +398,21 @@ class Utterances:
         if kind == "jsonl":
             return write_jsonl(self.rows())
         if kind == "iob":
-            return write_iob(self.rows())
-        return write_tsv(self.rows(), self._tsv_columns(), SPACED)
+            return write_iob(self.rows(), self.iob_columns())
+        return write_tsv(self.rows(), self._tsv_columns(), TAGGED)
+
+    def iob_columns(self) -> tuple[str, ...]:
+        """Return what the columns of IOB hold; predicted labels stand apart from slots.
+
+        Examples
+        --------
+        >>> talk = Utterances.from_lists([["jazz"]])
+        >>> talk.iob_columns(), talk.with_labels([["B-genre"]]).iob_columns()
+        (('tokens', 'slots'), ('tokens', 'labels'))
+        """
+        if self._labels is None:
+            return USUAL_COLUMNS
+        return (*USUAL_COLUMNS, "labels") if self._slots else ("tokens", "labels")
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
         """Write a file of the kind that its ending names, whole or not at all.

@@ -137,3 +137,8 @@ class SlotFindings:
     train_seconds: float
     label_seconds: float
     examples: tuple[Example, ...] | None
+
+    @property
+    def above_floor(self) -> bool:
+        """Whether the tagger is better than its floor."""
+        return self.gain.a > self.gain.b

@@ -16,8 +16,13 @@ MOST_MISTAKES = 15
 HUES = 8
 
 WITHHELD = (
-    "No utterances are shown. A report shows what somebody said only if at least five different"
-    " people said it, and these records do not tell who spoke."
+    "No utterances are shown: somebody may have said them, and a report shows only invented ones."
+)
+
+
+USELESS = (
+    "F1 is not above the floor: the tagger is no better than the most frequent tag of each word."
+    " Train it on more utterances, or check that their slots are right."
 )
 
 
@@ -72,7 +77,7 @@ def _verdict(findings: SlotFindings) -> Markup:
     gain = findings.gain
     points = gain.difference * 100
     test = findings.test
-    return element(
+    told = element(
         "p",
         f"The tagger was trained on {findings.train.utterances:,} utterances and tested on"
         f" {test.utterances:,} others ({test.tokens:,} words). It finds slots with an F1 of ",
@@ -82,6 +87,7 @@ def _verdict(findings: SlotFindings) -> Markup:
         f" {gain.low * 100:+.1f} and {gain.high * 100:+.1f} with {gain.confidence:.0%} confidence,"
         " paired bootstrap over utterances).",
     )
+    return told if findings.above_floor else joined([told, element("p", USELESS, class_="notice")])
 
 
 def _by_label(findings: SlotFindings) -> Markup:

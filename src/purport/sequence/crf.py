@@ -26,7 +26,8 @@ from purport.features.encoders import Encoder
 from purport.features.rows import Rows
 from purport.features.strings import FeatureStrings
 from purport.features.token_windows import TokenWindows
-from purport.fold.thread_engine import ThreadEngine, threads
+from purport.fold.engine import Engine
+from purport.fold.thread_engine import available_cores, threads
 from purport.lattice.transitions import Arcs
 from purport.sequence import decoding
 from purport.sequence.inputs import (
@@ -198,7 +199,7 @@ class CRF(Estimator):
         y: Labels | None = None,
         sample_weight: Sequence[float] | NDArray[np.float64] | None = None,
         warm_start: bool = False,
-        engine: ThreadEngine | None = None,
+        engine: Engine | None = None,
     ) -> Self:
         """Learn from labelled sequences.
 
@@ -209,7 +210,7 @@ class CRF(Estimator):
         y : list of lists of str, optional
             One label a position; None where it is not known. Records bring their slots.
         sample_weight : (N,) numbers, optional
-            How often each sequence counts.
+            How often each sequence counts; those that count 0 times say nothing.
         warm_start : bool
             Start from the present weights, with the same labels and features.
         engine : engine, optional
@@ -227,22 +228,47 @@ class CRF(Estimator):
         ['B-halt', 'O']
         """
         self._check_parameters()
+        if not isinstance(warm_start, bool):
+            raise InputError(
+                "CRF.fit: warm_start must be True or False. (fit takes no data to stop early on.)"
+            )
+        working = threads(self.n_threads) if engine is None else engine
+        before = dict(vars(self))
+        try:
+            self._fit(X, y, sample_weight, warm_start, working)
+        except KeyboardInterrupt:
+            # What the last finished iteration left is a model.
+            raise
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        finally:
+            if engine is None:
+                working.close()
+        return self
+
+    def _fit(
+        self, X: Any, y: Labels | None, sample_weight: Any, warm_start: bool, engine: Engine
+    ) -> None:
         labels = given_labels("CRF", X, y)
         if warm_start:
             self._check_fitted()
             check_form("CRF", self._form, X)
-            rows = self._encoder.transform(X)
-            coded = encode_labels(labels, rows.offsets, self.classes_.tolist())
-            if coded.unseen:
-                raise InputError(
-                    f"CRF.fit(warm_start=True): {coded.unseen} labels are not among the classes of"
-                    " the model. Fit anew."
-                )
+            encoder = self._encoder
+            rows = self._rows(X)
+            classes = self.classes_.tolist()
         else:
             encoder = make_encoder("CRF", X, self.features)
             rows = encoder.fit_transform(X)
-            coded = encode_labels(labels, rows.offsets)
+            classes = None
         weights = sequence_weights(sample_weight, len(rows))
+        coded = encode_labels(labels, rows.offsets, classes, weights > 0.0)
+        if warm_start and coded.unseen:
+            raise InputError(
+                f"CRF.fit(warm_start=True): {coded.unseen} labels are not among the classes of the"
+                " model. Fit anew."
+            )
         _check_enough(rows, coded)
         if not warm_start:
             layout, arcs = self._choose_weights(rows, coded)
@@ -258,7 +284,6 @@ class CRF(Estimator):
         }
         self._keep(self._theta, [], converged=False)
         self._train(rows, coded, weights, engine)
-        return self
 
     def _choose_weights(self, rows: Rows, coded: LabelCodes) -> tuple[Layout, Arcs]:
         """Decide which pairs of features and labels, and of labels, have a weight."""
@@ -278,9 +303,8 @@ class CRF(Estimator):
         rows: Rows,
         coded: LabelCodes,
         weights: NDArray[np.float64],
-        engine: ThreadEngine | None,
+        engine: Engine,
     ) -> None:
-        engine = engine or threads(self.n_threads)
         objective = NegativeLogLikelihood(
             make_partitions(rows, coded.codes, weights, self._layout),
             observed_counts(rows, coded.codes, weights, self._layout, self._arcs),
@@ -298,7 +322,7 @@ class CRF(Estimator):
             l1=self.l1 if self.c1 is None else self.c1,
             max_iter=self.max_iter if self.max_iterations is None else self.max_iterations,
             tol=min(stops) if stops else self.tol,
-            engine=engine,
+            n_threads=self.n_threads or available_cores(),
             verbose=self.verbose or False,
         )
 
@@ -506,6 +530,17 @@ class CRF(Estimator):
         }
 
     @property
+    def num_attributes_(self) -> int:
+        """How many features there are, as sklearn-crfsuite names it."""
+        self._check_fitted()
+        return self._encoder.width
+
+    @property
+    def size_(self) -> int:
+        """Bytes of the arrays of the model, as they are saved."""
+        return sum(array.nbytes for array in self._to_state().arrays.values())
+
+    @property
     def attributes_(self) -> list[str]:
         """The features, as sklearn-crfsuite names them."""
         self._check_fitted()
@@ -568,6 +603,7 @@ class CRF(Estimator):
         states = len(self.classes_)
         kind = FeatureStrings if self._form == "lists" else TokenWindows
         self._encoder = kind(**settings["encoder_parameters"])
+        self._encoder._check_parameters()
         self._encoder._restore(state.nested("encoder"))
         self._layout = Layout.of(states, arrays["layout_pointers"], arrays["layout_targets"])
         self._arcs = Arcs(states, arrays["arc_sources"], arrays["arc_targets"], 0.0)
@@ -594,5 +630,5 @@ def _check_enough(rows: Rows, coded: LabelCodes) -> None:
         warnings.warn(
             f"All known labels are {coded.classes[0]!r}: the model will predict nothing else.",
             PurportWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

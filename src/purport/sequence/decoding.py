@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from purport.features.rows import Rows
-from purport.fold.thread_engine import ThreadEngine
+from purport.fold.engine import Engine
 from purport.lattice.chain import Chain, Clamp, Emissions, Potentials
 from purport.records.columns import positions_of
 from purport.sequence.likelihood import Scores
@@ -43,17 +43,17 @@ class BestPaths(NamedTuple):
     log_probability: NDArray[np.float64]
 
 
-def best_states(rows: Rows, scores: Scores, engine: ThreadEngine) -> NDArray[np.int32]:
+def best_states(rows: Rows, scores: Scores, engine: Engine) -> NDArray[np.int32]:
     """Return the states of the best paths (P,)."""
 
     def decode(part: Rows, scores: Scores) -> NDArray[np.int32]:
         chain, emissions = _chain_and_emissions(part, scores)
         return chain.best_paths(emissions, scores.transitions)[0]
 
-    return _joined(engine.map(list(_parts(rows)), decode, scores), np.int32)
+    return _joined(engine.map(engine.place(list(_parts(rows))), decode, scores), np.int32)
 
 
-def best_paths(rows: Rows, scores: Scores, engine: ThreadEngine) -> BestPaths:
+def best_paths(rows: Rows, scores: Scores, engine: Engine) -> BestPaths:
     """Return the best paths and how probable they are."""
 
     def decode(part: Rows, scores: Scores) -> BestPaths:
@@ -62,14 +62,14 @@ def best_paths(rows: Rows, scores: Scores, engine: ThreadEngine) -> BestPaths:
         log_partition = chain.log_partition(Potentials(Emissions.of(emissions), scores.transitions))
         return BestPaths(states, score - log_partition)
 
-    found = engine.map(list(_parts(rows)), decode, scores)
+    found = engine.map(engine.place(list(_parts(rows))), decode, scores)
     return BestPaths(
         _joined([part.states for part in found], np.int32),
         _joined([part.log_probability for part in found], np.float64),
     )
 
 
-def posteriors(rows: Rows, scores: Scores, engine: ThreadEngine) -> NDArray[np.float64]:
+def posteriors(rows: Rows, scores: Scores, engine: Engine) -> NDArray[np.float64]:
     """Return the probability of every state at every position (P, S)."""
     states = scores.weights.layout.states
 
@@ -81,12 +81,12 @@ def posteriors(rows: Rows, scores: Scores, engine: ThreadEngine) -> NDArray[np.f
         chain.expectations(potentials, np.ones(len(part)), out, everyone)
         return out
 
-    found = engine.map(list(_parts(rows)), sum_up, scores)
+    found = engine.map(engine.place(list(_parts(rows))), sum_up, scores)
     return np.concatenate([np.zeros((0, states)), *found])
 
 
 def log_probabilities(
-    rows: Rows, labels: NDArray[np.int32], scores: Scores, engine: ThreadEngine
+    rows: Rows, labels: NDArray[np.int32], scores: Scores, engine: Engine
 ) -> NDArray[np.float64]:
     """Return log p(labels | x) of every sequence (N,); positions not known are summed over."""
     states = scores.weights.layout.states
@@ -99,7 +99,9 @@ def log_probabilities(
         potentials = Potentials(Emissions.of(emissions), scores.transitions)
         return chain.log_partition(potentials, part[1]) - chain.log_partition(potentials)
 
-    return _joined(engine.map(list(zip(parts, clamps, strict=True)), compare, scores), np.float64)
+    return _joined(
+        engine.map(engine.place(list(zip(parts, clamps, strict=True))), compare, scores), np.float64
+    )
 
 
 def _chain_and_emissions(part: Rows, scores: Scores) -> tuple[Chain, NDArray[np.float64]]:

@@ -83,6 +83,8 @@ def given_labels(owner: str, X: Any, y: Labels | None) -> Labels:
     """Return y, or the labels that records bring."""
     if y is not None:
         return y
+    if isinstance(X, Utterances) and not len(X):
+        raise InputError(f"{owner} needs at least one sequence; there are no records.")
     if isinstance(X, Utterances) and X.slots is not None:
         return X.slots
     what = "the records have no slots" if isinstance(X, Utterances) else "y is None"
@@ -90,7 +92,10 @@ def given_labels(owner: str, X: Any, y: Labels | None) -> Labels:
 
 
 def encode_labels(
-    y: Labels, offsets: NDArray[np.int64], classes: Sequence[str] | None = None
+    y: Labels,
+    offsets: NDArray[np.int64],
+    classes: Sequence[str] | None = None,
+    counts: NDArray[np.bool_] | None = None,
 ) -> LabelCodes:
     """Return the numbers of labels, checked to fit the sequences.
 
@@ -103,6 +108,8 @@ def encode_labels(
         The sequences that the labels belong to.
     classes : list of str, optional
         The labels there are; None takes those that occur.
+    counts : (N,) booleans, optional
+        Which sequences count; the labels of the others are not known.
     """
     lengths = np.diff(offsets).tolist()
     if isinstance(y, str | bytes | Mapping) or not isinstance(y, Iterable):
@@ -120,7 +127,7 @@ def encode_labels(
             raise InputError(f"y[{number}] must be a list of labels, one a position; got {kind}.")
         if len(labels) != length:
             raise ShapeError.lengths(f"y[{number}]", len(labels), f"X[{number}]", length)
-        filled.append(labels)
+        filled.append(labels if counts is None or counts[number] else [None] * length)
     flat = list(chain.from_iterable(filled))
     kinds = set(map(type, flat)) - {str, np.str_, type(None)}
     if kinds:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from purport.fold.engine import Engine
 from purport.fold.scratch import Scratch
 from purport.fold.statistic import Statistic
-from purport.fold.thread_engine import ThreadEngine
 from purport.lattice.chain import Potentials
 from purport.lattice.transitions import Arcs, Transitions
 from purport.sequence.partitions import Partition
@@ -121,7 +121,7 @@ class NegativeLogLikelihood:
         What theta means.
     l2 : float
         Weight of the sum of squares.
-    engine : ThreadEngine
+    engine : Engine
         Folds the partitions.
     """
 
@@ -132,7 +132,7 @@ class NegativeLogLikelihood:
         layout: Layout,
         arcs: Arcs,
         l2: float,
-        engine: ThreadEngine,
+        engine: Engine,
     ) -> None:
         self._placed = engine.place(partitions)
         self._observed = observed

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purport.features.rows import Rows
-from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, UInt32s, kernel
+from purport.fold.kernel import Floats, Int32s, Int64s, UInt32s, kernel
 from purport.fold.scratch import Scratch
 from purport.lattice.chain import WIDEST, Emissions
 from purport.lattice.exponential import exponentiate_row
@@ -76,9 +76,16 @@ class Layout:
     @classmethod
     def observed(cls, rows: Rows, states_of: NDArray[np.int32], states: int) -> Layout:
         """List the pairs seen in the data; positions whose state is -1 show none."""
-        seen = np.zeros((rows.width, states), np.bool_)
-        mark_observed(rows.indptr, rows.columns, rows.index, states_of, seen)
-        columns, targets = np.nonzero(seen)
+        known = states_of >= 0
+        pairs = np.unique(rows.index[known] * np.int64(states) + states_of[known])
+        used, labels = pairs // states, pairs % states
+        lengths = np.diff(rows.indptr)[used]
+        ends = np.cumsum(lengths)
+        entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+            rows.indptr[used] - (ends - lengths), lengths
+        )
+        listed = np.unique(rows.columns[entries] * np.int64(states) + np.repeat(labels, lengths))
+        columns, targets = listed // states, listed % states
         pointers = np.searchsorted(columns, np.arange(rows.width + 1)).astype(np.int64)
         return cls.of(states, pointers, targets.astype(np.int32))
 
@@ -225,21 +232,6 @@ def add_product(
     """Add a row times a number."""
     for s in range(len(out)):
         out[s] += value * row[s]
-
-
-@kernel("void(int64[::1], int32[::1], int32[::1], int32[::1], boolean[:, ::1])")
-def mark_observed(
-    indptr: Int64s,  # (U + 1,)
-    columns: Int32s,  # (nonzeros,)
-    index: Int32s,  # (P,)
-    states_of: Int32s,  # (P,)
-    seen: Booleans,  # (F, S) out
-) -> None:
-    """Set seen (F, S) where a column stands at a position of a state."""
-    for p in range(len(index)):
-        if states_of[p] >= 0:
-            for k in range(indptr[index[p]], indptr[index[p] + 1]):
-                seen[columns[k], states_of[p]] = True
 
 
 @kernel(

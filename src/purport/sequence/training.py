@@ -13,7 +13,6 @@ import numpy as np
 from purport.errors import ConvergenceWarning, InputError
 from purport.estimator.progress import Verbosity, progress
 from purport.fold.blas import one_blas_thread
-from purport.fold.thread_engine import ThreadEngine
 from purport.optimize.lbfgs import Objective, minimise
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def train(
     l1: float,
     max_iter: int,
     tol: float,
-    engine: ThreadEngine,
+    n_threads: int,
     verbose: Verbosity = False,
 ) -> None:
     """Minimise an objective and hand every finished iteration to `keep`.
@@ -49,7 +48,7 @@ def train(
         The first weights.
     keep : callable
         Takes the weights, the history so far and whether a stopping rule was met.
-    l1, max_iter, tol, engine
+    l1, max_iter, tol, n_threads
         As for `minimise`.
     verbose : bool, "bar" or "lines"
         Shows progress.
@@ -60,7 +59,7 @@ def train(
     # The search copes with an objective that is not finite; NumPy need not tell of it too.
     quiet = np.errstate(over="ignore", invalid="ignore")
     with one_blas_thread(), quiet, progress(f"{owner}.fit", max_iter, verbose) as shown:
-        search = minimise(objective, start, l1=l1, max_iter=max_iter, tol=tol, engine=engine)
+        search = minimise(objective, start, l1=l1, max_iter=max_iter, tol=tol, n_threads=n_threads)
         for number, now in enumerate(search):
             if not math.isfinite(now.value + now.gradient_norm):
                 raise InputError(
@@ -84,5 +83,5 @@ def train(
             f"{owner} stopped at max_iter={max_iter} before it converged to tol={tol:g}."
             " Raise max_iter, or tol if the fit is good enough.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -48,7 +48,7 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator
     >>> (folder / "greeting.txt").read_bytes()
     b'hello'
     """
-    if _is_stream(_mode(Path(path))):
+    if is_stream(path):
         # A rename would put a file in the place of the device for everybody.
         with Path(path).open("wb") as stream:
             yield stream
@@ -129,6 +129,18 @@ def whole_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Itera
     _sync_folder(target.parent)
 
 
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path leads to a pipe, a terminal or the like: written to, never replaced.
+
+    Examples
+    --------
+    >>> is_stream(os.devnull), is_stream("nothing of that name")
+    (True, False)
+    """
+    mode = _mode(Path(path))
+    return mode is not None and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode))
+
+
 def _resolved(path: str | os.PathLike[str]) -> Path:
     """Follow links, and hold fast to where a relative path leads now."""
     try:
@@ -152,10 +164,6 @@ def _mode(path: Path) -> int | None:
         return None
     except OSError as error:
         raise _unwritable(path, error) from error
-
-
-def _is_stream(mode: int | None) -> bool:
-    return mode is not None and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode))
 
 
 def _beside(target: Path, kind: str) -> Path:

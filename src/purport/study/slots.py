@@ -16,8 +16,9 @@ from purport.measure.slots import slot_scores
 from purport.measure.tags import Span, spans
 from purport.records.utterances import Utterances
 from purport.report.findings import Example, LabelFinding, Mistake, Size, SlotFindings
-from purport.report.slots import slot_section
+from purport.report.slots import USELESS, slot_section
 from purport.sequence.crf import CRF
+from purport.study.defaults import L2, MAX_ITER
 from purport.study.floors import most_frequent_tags
 from purport.study.stages import Material, Outcome, Settings, Stage
 
@@ -52,7 +53,7 @@ def study_slots(
     train, test : Utterances
         With slots; test utterances with unknown tags are left out.
     crf : CRF, optional
-        With its parameters; None takes ``CRF()``.
+        With its parameters; None takes those of `defaults`.
     invented : bool
         Whether the findings may show utterances.
     samples : int
@@ -66,7 +67,7 @@ def study_slots(
     >>> findings.gain.a > findings.gain.b, findings.examples is None
     (True, True)
     """
-    crf = CRF() if crf is None else crf
+    crf = CRF(l2=L2, max_iter=MAX_ITER) if crf is None else crf
     test = with_known_slots(test, "test")
     began = time.perf_counter()
     crf.fit(train)
@@ -123,7 +124,7 @@ def _run(material: Material, settings: Settings) -> Outcome:
     train, test = material.train_utterances, material.test_utterances
     if train is None or test is None:
         raise InputError("The study of slots needs utterances to learn from and to test on.")
-    crf = CRF(n_threads=settings.n_threads, verbose=settings.verbose)
+    crf = CRF(l2=L2, max_iter=MAX_ITER, n_threads=settings.n_threads, verbose=settings.verbose)
     crf, findings = study_slots(
         train, test, crf, invented=material.invented, samples=settings.samples
     )
@@ -132,7 +133,8 @@ def _run(material: Material, settings: Settings) -> Outcome:
         f"slots: F1 {gain.a:.1%} ({findings.f1.low:.1%} to {findings.f1.high:.1%}); the most"
         f" frequent tag of each word reaches {gain.b:.1%}"
     )
-    return Outcome("slots", crf, slot_section(findings), _numbers(findings), headline)
+    warning = "" if findings.above_floor else f"slots: {USELESS}"
+    return Outcome("slots", crf, slot_section(findings), _numbers(findings), headline, warning)
 
 
 STAGE = Stage(

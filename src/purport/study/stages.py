@@ -78,6 +78,8 @@ class Outcome:
         The same for programs: JSON can hold it, and it never holds what somebody said.
     headline : str
         The result in one line.
+    warning : str
+        What speaks against using the model, in one line; empty if nothing does.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Outcome:
     section: Section
     numbers: dict[str, Any]
     headline: str
+    warning: str = ""
 
 
 @dataclass(frozen=True)

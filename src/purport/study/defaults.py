@@ -1,0 +1,14 @@
+"""What the verbs use where nothing is said.
+
+`CRF` itself starts from the values of CRFsuite, so that code moved here finds the same optimum.
+Most data want a smaller penalty: on the dev splits of ATIS, SNIPS and HWU64, trained on 500
+utterances up to all, 0.03 was the best of five or within two points of it, and 1.0 up to 19 points
+below.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+L2: Final = 0.03
+MAX_ITER: Final = 200
