@@ -11,4 +11,4 @@ from __future__ import annotations
 from typing import Final
 
 L2: Final = 0.03
-MAX_ITER: Final = 200
+MAX_ITER: Final = 500
