@@ -24,6 +24,7 @@ Symbols: N sequences, P positions, U unique rows, S states, D different clamps, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -156,10 +157,14 @@ class Chain:
         self.index = np.array(index, np.int32)
         self.offsets = np.array(offsets, np.int64)
         self.states = states
-        self.packs = Packs(np.diff(self.offsets), states)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @cached_property
+    def packs(self) -> Packs:
+        """Which sequences walk together; best paths do without."""
+        return Packs(np.diff(self.offsets), self.states)
 
     def log_partition(
         self, potentials: Potentials, clamp: Clamp | None = None
@@ -210,11 +215,6 @@ class Chain:
         longest = int(np.max(np.diff(self.offsets), initial=0))
         is_dense = not (arcs.rest == 0.0 and 4 * len(arcs) < self.states**2)
         zeros = np.zeros(self.states)
-        starts = np.searchsorted(arcs.sources, np.arange(self.states + 1)).astype(np.int64)
-        highest = np.full(self.states, -np.inf)
-        np.maximum.at(highest, arcs.sources, transitions.scores)
-        is_listed = np.zeros((self.states, self.states), np.bool_)
-        is_listed[arcs.sources, arcs.targets] = True
         best_paths(
             emissions,
             self.index,
@@ -225,12 +225,12 @@ class Chain:
             zeros,
             zeros,
             is_dense,
-            arcs.matrix(transitions.scores) if is_dense else _NO_ROWS,
-            starts,
+            transitions.matrix if is_dense else _NO_ROWS,
+            arcs.from_source,
             arcs.targets,
             transitions.scores,
-            highest,
-            is_listed,
+            transitions.highest,
+            arcs.is_listed,
             np.empty((longest, self.states), np.int32),
             path,
             score,
@@ -352,7 +352,7 @@ class Chain:
             weights,
             potentials.start,
             potentials.stop,
-            transitions.arcs.matrix(transitions.scores),
+            transitions.matrix,
             chosen,
             log_partition,
             wants_posteriors,

@@ -18,6 +18,7 @@ Symbols: S states, A listed arcs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,6 +90,18 @@ class Arcs:
             raise ValueError("a state of an arc does not exist")
         if np.any(np.diff(number) <= 0):
             raise ValueError("the arcs are out of order")
+
+    @cached_property
+    def from_source(self) -> NDArray[np.int64]:
+        """Where each state's arcs begin (S + 1,)."""
+        return np.searchsorted(self.sources, np.arange(self.states + 1)).astype(np.int64)
+
+    @cached_property
+    def is_listed(self) -> NDArray[np.bool_]:
+        """Whether there is an arc from row to column (S, S)."""
+        listed = np.zeros((self.states, self.states), np.bool_)
+        listed[self.sources, self.targets] = True
+        return listed
 
     def matrix(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return all scores as an (S, S) matrix of logarithms."""
@@ -168,6 +181,18 @@ class Transitions:
     dense: NDArray[np.float64]
     forward: NDArray[np.float64]
     backward: NDArray[np.float64]
+
+    @cached_property
+    def highest(self) -> NDArray[np.float64]:
+        """The highest score of the arcs from each state (S,); -inf for one without."""
+        highest = np.full(self.arcs.states, -np.inf)
+        np.maximum.at(highest, self.arcs.sources, self.scores)
+        return highest
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """All scores as an (S, S) matrix of logarithms."""
+        return self.arcs.matrix(self.scores)
 
     @classmethod
     def of(cls, arcs: Arcs, scores: NDArray[np.float64]) -> Transitions:
