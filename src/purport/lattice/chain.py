@@ -46,7 +46,6 @@ WIDEST = 300.0
 
 _scratch = Scratch()
 _NO_ROWS = np.empty((0, 0))
-_NO_SCORES = np.empty(0)
 _NO_INDEX = np.empty(0, np.int32)
 
 
@@ -121,6 +120,11 @@ class Clamp:
         self.scores = scores
         self.index = np.array(index, np.int32)
         self.factors = Emissions.of(scores.copy(), np.inf)
+        self.restrains = len(scores) > 0
+
+
+NO_CLAMP = Clamp(np.empty((0, 0)), np.empty(0, np.int32))
+"""The clamp that every path agrees with."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,18 @@ class Expectations:
 
     log_partition: NDArray[np.float64]
     pairs: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """What one walk over all sequences is given; see `Chain.expectations`."""
+
+    potentials: Potentials
+    clamp: Clamp
+    weights: NDArray[np.float64]
+    wants_posteriors: bool
+    posteriors: NDArray[np.float64]
+    destination: NDArray[np.int32]
 
 
 class Chain:
@@ -170,8 +186,8 @@ class Chain:
         self, potentials: Potentials, clamp: Clamp | None = None
     ) -> NDArray[np.float64]:
         """Return log Z of every sequence."""
-        weights = np.ones(len(self))
-        return self._sums(potentials, clamp, weights, False, _NO_ROWS, _NO_INDEX).log_partition
+        walk = _Walk(potentials, clamp or NO_CLAMP, np.ones(len(self)), False, _NO_ROWS, _NO_INDEX)
+        return self._sums(walk).log_partition
 
     def expectations(
         self,
@@ -197,7 +213,8 @@ class Chain:
         clamp : Clamp, optional
             Scores added at positions.
         """
-        return self._sums(potentials, clamp, weights, True, posteriors, destination)
+        walk = _Walk(potentials, clamp or NO_CLAMP, weights, True, posteriors, destination)
+        return self._sums(walk)
 
     def best_paths(
         self,
@@ -210,6 +227,7 @@ class Chain:
         Emissions are logarithms here, as everywhere outside `Potentials`, and are left alone.
         """
         arcs = transitions.arcs
+        clamp = clamp or NO_CLAMP
         path = np.empty(len(self.index), np.int32)
         score = np.empty(len(self))
         longest = int(np.max(np.diff(self.offsets), initial=0))
@@ -219,9 +237,9 @@ class Chain:
             emissions,
             self.index,
             self.offsets,
-            clamp is not None,
-            _NO_ROWS if clamp is None else clamp.scores,
-            _NO_INDEX if clamp is None else clamp.index,
+            clamp.restrains,
+            clamp.scores,
+            clamp.index,
             zeros,
             zeros,
             is_dense,
@@ -237,25 +255,14 @@ class Chain:
         )
         return path, score
 
-    def _sums(
-        self,
-        potentials: Potentials,
-        clamp: Clamp | None,
-        weights: NDArray[np.float64],
-        wants_posteriors: bool,
-        posteriors: NDArray[np.float64],
-        destination: NDArray[np.int32],
-    ) -> Expectations:
-        transitions = potentials.transitions
-        log_partition = np.zeros(len(self))
-        skipped = self._out_of_range(potentials, clamp)
+    def _sums(self, walk: _Walk) -> Expectations:
+        transitions = walk.potentials.transitions
         arcs = transitions.arcs
+        log_partition = np.zeros(len(self))
+        skipped = self._out_of_range(walk)
         padded = np.zeros(len(arcs.by_source.others))
         products = np.zeros((2, *transitions.dense.shape))
-        self._sum_scaled(
-            potentials, clamp, weights, skipped, log_partition, wants_posteriors, posteriors,
-            destination, padded, products,
-        )  # fmt: skip
+        self._sum_scaled(walk, skipped, log_partition, padded, products)
         if len(transitions.dense):
             pairs = (products[1] * transitions.dense)[arcs.sources, arcs.targets]
         else:
@@ -263,39 +270,31 @@ class Chain:
         left = skipped | np.isnan(log_partition)
         if left.any():
             pair_matrix = np.zeros((self.states, self.states))
-            self._sum_in_log_space(
-                potentials, clamp, weights, left, log_partition, wants_posteriors, posteriors,
-                destination, pair_matrix,
-            )  # fmt: skip
+            self._sum_in_log_space(walk, left, log_partition, pair_matrix)
             pairs += pair_matrix[arcs.sources, arcs.targets]
         return Expectations(log_partition, pairs)
 
     def _sum_scaled(
         self,
-        potentials: Potentials,
-        clamp: Clamp | None,
-        weights: NDArray[np.float64],
+        walk: _Walk,
         skipped: NDArray[np.bool_],
         log_partition: NDArray[np.float64],
-        wants_posteriors: bool,
-        posteriors: NDArray[np.float64],
-        destination: NDArray[np.int32],
         pairs: NDArray[np.float64],
         products: NDArray[np.float64],
     ) -> None:
-        transitions, packs = potentials.transitions, self.packs
+        potentials, clamp, packs = walk.potentials, walk.clamp, self.packs
+        transitions = potentials.transitions
         arcs = transitions.arcs
-        lanes = packs.widest
         sum_paths(
             potentials.emissions.rows,
             potentials.emissions.highest,
             self.index,
             self.offsets,
-            clamp is not None,
-            _NO_ROWS if clamp is None else clamp.factors.rows,
-            _NO_SCORES if clamp is None else clamp.factors.highest,
-            _NO_INDEX if clamp is None else clamp.index,
-            weights,
+            clamp.restrains,
+            clamp.factors.rows,
+            clamp.factors.highest,
+            clamp.index,
+            walk.weights,
             np.exp(potentials.start),
             np.exp(potentials.stop),
             arcs.by_target.starts,
@@ -313,32 +312,27 @@ class Chain:
             packs.starts,
             packs.widths,
             skipped,
-            _scratch.array("psi", packs.largest * self.states + self.states * lanes),
+            _scratch.array("psi", (packs.largest + packs.widest) * self.states),
             _scratch.array("alpha", packs.largest * self.states),
             _scratch.array("scales", packs.largest),
-            _scratch.array("lanes", 6, lanes),
+            _scratch.array("lanes", 6, packs.widest),
             products[0],
             log_partition,
-            wants_posteriors,
-            destination,
-            posteriors,
+            walk.wants_posteriors,
+            walk.destination,
+            walk.posteriors,
             pairs,
             products[1],
         )
 
     def _sum_in_log_space(
         self,
-        potentials: Potentials,
-        clamp: Clamp | None,
-        weights: NDArray[np.float64],
+        walk: _Walk,
         chosen: NDArray[np.bool_],
         log_partition: NDArray[np.float64],
-        wants_posteriors: bool,
-        posteriors: NDArray[np.float64],
-        destination: NDArray[np.int32],
         pair_matrix: NDArray[np.float64],
     ) -> None:
-        transitions = potentials.transitions
+        potentials, clamp = walk.potentials, walk.clamp
         sum_paths_in_log_space(
             potentials.emissions.rows,
             potentials.emissions.highest,
@@ -346,33 +340,33 @@ class Chain:
             WIDEST,
             self.index,
             self.offsets,
-            clamp is not None,
-            _NO_ROWS if clamp is None else clamp.scores,
-            _NO_INDEX if clamp is None else clamp.index,
-            weights,
+            clamp.restrains,
+            clamp.scores,
+            clamp.index,
+            walk.weights,
             potentials.start,
             potentials.stop,
-            transitions.matrix,
+            potentials.transitions.matrix,
             chosen,
             log_partition,
-            wants_posteriors,
-            destination,
-            posteriors,
+            walk.wants_posteriors,
+            walk.destination,
+            walk.posteriors,
             pair_matrix,
         )
 
-    def _out_of_range(self, potentials: Potentials, clamp: Clamp | None) -> NDArray[np.bool_]:
-        transitions = potentials.transitions
+    def _out_of_range(self, walk: _Walk) -> NDArray[np.bool_]:
+        transitions, clamp = walk.potentials.transitions, walk.clamp
         unsafe = np.zeros(len(self), np.bool_)
         find_out_of_range(
-            potentials.emissions.spread,
+            walk.potentials.emissions.spread,
             self.index,
             self.offsets,
-            clamp is not None,
-            _NO_SCORES if clamp is None else clamp.factors.spread,
-            _NO_INDEX if clamp is None else clamp.index,
+            clamp.restrains,
+            clamp.factors.spread,
+            clamp.index,
             transitions.spread,
-            potentials.ends_spread,
+            walk.potentials.ends_spread,
             transitions.forbids,
             WIDEST,
             unsafe,

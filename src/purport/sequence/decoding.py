@@ -74,10 +74,9 @@ def posteriors(rows: Rows, scores: Scores, engine: Engine) -> NDArray[np.float64
     states = scores.weights.layout.states
 
     def sum_up(part: Rows, scores: Scores) -> NDArray[np.float64]:
-        chain, emissions = _chain_and_emissions(part, scores)
+        chain, potentials = _chain_and_potentials(part, scores)
         out = np.zeros((part.positions, states))
         everyone = np.arange(part.positions, dtype=np.int32)
-        potentials = Potentials(Emissions.of(emissions), scores.transitions)
         chain.expectations(potentials, np.ones(len(part)), out, everyone)
         return out
 
@@ -95,8 +94,7 @@ def log_probabilities(
     clamps = [clamp_to_labels(known, states) for known in np.split(labels, ends[:-1])]
 
     def compare(part: tuple[Rows, Clamp], scores: Scores) -> NDArray[np.float64]:
-        chain, emissions = _chain_and_emissions(part[0], scores)
-        potentials = Potentials(Emissions.of(emissions), scores.transitions)
+        chain, potentials = _chain_and_potentials(part[0], scores)
         return chain.log_partition(potentials, part[1]) - chain.log_partition(potentials)
 
     return _joined(
@@ -109,6 +107,13 @@ def _chain_and_emissions(part: Rows, scores: Scores) -> tuple[Chain, NDArray[np.
     laid_out = LaidOut(scores.weights.layout, part)
     emissions = scores.weights.scores(laid_out, np.empty((part.unique, states)))
     return Chain(part.index, part.offsets, states), emissions
+
+
+def _chain_and_potentials(part: Rows, scores: Scores) -> tuple[Chain, Potentials]:
+    states = scores.weights.layout.states
+    laid_out = LaidOut(scores.weights.layout, part)
+    emissions = scores.weights.emissions(laid_out, np.empty((part.unique, states)))
+    return Chain(part.index, part.offsets, states), Potentials(emissions, scores.transitions)
 
 
 def _parts(rows: Rows) -> Iterator[Rows]:

@@ -21,6 +21,7 @@ from purport.fold.scratch import Scratch
 from purport.lattice.chain import WIDEST, Emissions
 from purport.lattice.exponential import exponentiate_row
 from purport.lattice.lane_steps import add_four
+from purport.records.columns import positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,14 +78,11 @@ class Layout:
     def observed(cls, rows: Rows, states_of: NDArray[np.int32], states: int) -> Layout:
         """List the pairs seen in the data; positions whose state is -1 show none."""
         known = states_of >= 0
-        pairs = np.unique(rows.index[known] * np.int64(states) + states_of[known])
+        pairs = np.unique(rows.index[known].astype(np.int64) * states + states_of[known])
         used, labels = pairs // states, pairs % states
-        lengths = np.diff(rows.indptr)[used]
-        ends = np.cumsum(lengths)
-        entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
-            rows.indptr[used] - (ends - lengths), lengths
-        )
-        listed = np.unique(rows.columns[entries] * np.int64(states) + np.repeat(labels, lengths))
+        entries, starts = positions_of(used, rows.indptr)
+        labels_of_entries = np.repeat(labels, np.diff(starts))
+        listed = np.unique(rows.columns[entries].astype(np.int64) * states + labels_of_entries)
         columns, targets = listed // states, listed % states
         pointers = np.searchsorted(columns, np.arange(rows.width + 1)).astype(np.int64)
         return cls.of(states, pointers, targets.astype(np.int32))
