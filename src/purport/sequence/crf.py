@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from purport.errors import InputError, ParameterError, PurportWarning, UnseenWarning
-from purport.estimator.base import Estimator, State
+from purport.errors import InputError, ParameterError, PurportWarning
+from purport.estimator.base import State
 from purport.estimator.constraints import (
     BOOLEAN,
     Constraint,
@@ -22,26 +22,23 @@ from purport.estimator.constraints import (
     optional,
 )
 from purport.estimator.progress import Verbosity
-from purport.features.encoders import Encoder
 from purport.features.rows import Rows
 from purport.features.strings import FeatureStrings
 from purport.features.token_windows import TokenWindows
 from purport.fold.engine import Engine
 from purport.fold.thread_engine import available_cores, threads
 from purport.lattice.transitions import Arcs
-from purport.sequence import decoding
 from purport.sequence.inputs import (
-    Form,
     LabelCodes,
     Labels,
     check_form,
-    cut_labels,
     encode_labels,
     form_of,
     given_labels,
     make_encoder,
     sequence_weights,
 )
+from purport.sequence.labeller import SequenceLabeller
 from purport.sequence.likelihood import NegativeLogLikelihood, Scores
 from purport.sequence.observed import observed_arcs, observed_counts
 from purport.sequence.partitions import UNKNOWN, make_partitions
@@ -51,13 +48,11 @@ from purport.sequence.training import train
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from purport.records.utterances import Utterances
-
 
 log = logging.getLogger("purport")
 
 
-class CRF(Estimator):
+class CRF(SequenceLabeller):
     """Linear-chain conditional random field, trained by L-BFGS on the exact likelihood.
 
     Minimises the negative log-likelihood plus ``l2`` times the sum of squares plus ``l1`` times the
@@ -141,10 +136,6 @@ class CRF(Estimator):
         "linesearch": OneOf((None, "MoreThuente", "Backtracking", "StrongBacktracking")),
         "max_linesearch": optional(Whole(low=1)),
     }
-
-    classes_: NDArray[np.str_]
-    _form: Form
-    _encoder: Encoder
 
     def __init__(
         self,
@@ -334,120 +325,7 @@ class CRF(Estimator):
         self.history_ = history
         self.converged_ = converged
 
-    # What the model says.
-
-    def predict(self, X: Any) -> list[list[str]]:
-        """Return the most probable sequence of labels of each sequence.
-
-        Features that the model has never met are left out; `count_unseen` says how many there are.
-
-        Examples
-        --------
-        >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> crf.predict([[["b"], ["a"], ["never met"]], []])
-        [['Y', 'X', 'Y'], []]
-        """
-        rows = self._rows(X)
-        states = decoding.best_states(rows, self._scores(), threads(self.n_threads))
-        return cut_labels(states, self.classes_.tolist(), rows)
-
-    def predict_proba(self, X: Any) -> list[NDArray[np.float64]]:
-        """Return the probability of each label at each position.
-
-        One array (T, L) a sequence, columns as `classes_`.
-
-        Examples
-        --------
-        >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> crf.predict_proba([[["a"]]])[0].shape
-        (1, 2)
-        """
-        rows = self._rows(X)
-        found = decoding.posteriors(rows, self._scores(), threads(self.n_threads))
-        return np.split(found, rows.offsets[1:-1]) if len(rows) else []
-
-    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
-        """Return the probability of each label at each position, as dicts.
-
-        Examples
-        --------
-        >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> sorted(crf.predict_marginals([[["a"]]])[0][0])
-        ['X', 'Y']
-        """
-        classes = self.classes_.tolist() if self._is_fitted() else []
-        return [
-            [dict(zip(classes, position, strict=True)) for position in sequence.tolist()]
-            for sequence in self.predict_proba(X)
-        ]
-
-    def label(self, records: Utterances) -> Utterances:
-        """Return the same records with their most probable labels, and how probable these are.
-
-        Examples
-        --------
-        >>> from purport.records.utterances import Utterances
-        >>> talk = Utterances.from_lists([["play", "jazz"]], slots=[["O", "B-genre"]])
-        >>> CRF().fit(talk).label(talk).labels
-        [['O', 'B-genre']]
-        """
-        rows = self._rows(records)
-        if self._form == "lists":
-            raise InputError("CRF.label takes records; this CRF was fitted on lists. Use predict.")
-        found = decoding.best_paths(rows, self._scores(), threads(self.n_threads))
-        labels = cut_labels(found.states, self.classes_.tolist(), rows)
-        return records.with_labels(labels, np.exp(np.minimum(found.log_probability, 0.0)).tolist())
-
-    def log_likelihood(self, X: Any, y: Labels | None = None) -> float:
-        """Return the sum of log p(y | x); labels that are None are summed over.
-
-        Labels that the model has never met count as not known; a warning says how many there are.
-
-        Examples
-        --------
-        >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> crf.log_likelihood([[["a"]]], [[None]])
-        0.0
-        """
-        rows = self._rows(X)
-        coded = encode_labels(given_labels("CRF", X, y), rows.offsets, self.classes_.tolist())
-        _tell_unseen(coded, "not known")
-        found = decoding.log_probabilities(
-            rows, coded.codes, self._scores(), threads(self.n_threads)
-        )
-        return float(np.sum(found)) + 0.0
-
-    def score(self, X: Any, y: Labels | None = None) -> float:
-        """Return the share of positions whose label is right.
-
-        Positions whose label is None do not count. Labels that the model has never met count as
-        wrong; a warning says how many there are.
-
-        Examples
-        --------
-        >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> crf.score([[["a"], ["b"]]], [["X", "X"]])
-        0.5
-        """
-        rows = self._rows(X)
-        coded = encode_labels(given_labels("CRF", X, y), rows.offsets, self.classes_.tolist())
-        _tell_unseen(coded, "wrong")
-        known = coded.codes != UNKNOWN
-        total = int(np.count_nonzero(known)) + coded.unseen
-        if not total:
-            raise InputError("CRF.score needs at least one known label; y has none.")
-        states = decoding.best_states(rows, self._scores(), threads(self.n_threads))
-        return float(np.count_nonzero(known & (states == coded.codes))) / total
-
-    def count_unseen(self, X: Any) -> int:
-        """Return how many features of X the model has never met and leaves out; all are counted.
-
-        Examples
-        --------
-        >>> CRF().fit([[["a"], ["b"]]], [["X", "Y"]]).count_unseen([[["a", "new"], ["newer"]]])
-        2
-        """
-        return self._rows(X).unseen
+    # What the model has learnt, also by sklearn-crfsuite's names.
 
     def predict_single(self, xseq: Any) -> list[str]:
         """Return the labels of one sequence; sklearn-crfsuite's name for ``predict([xseq])[0]``."""
@@ -456,8 +334,6 @@ class CRF(Estimator):
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """Return the marginals of one sequence, as sklearn-crfsuite names it."""
         return self.predict_marginals([xseq])[0]
-
-    # What the model has learnt.
 
     @property
     def transitions_(self) -> NDArray[np.float64]:
@@ -548,14 +424,6 @@ class CRF(Estimator):
 
     # The machinery.
 
-    def _rows(self, X: Any) -> Rows:
-        self._check_fitted()
-        check_form("CRF", self._form, X)
-        rows = self._encoder.transform(X)
-        if rows.unseen:
-            log.info("CRF: %d features that the model has never met are left out", rows.unseen)
-        return rows
-
     def _scores(self) -> Scores:
         if self._ready is None:
             self._ready = Scores.of(self._layout, self._arcs, self._theta)
@@ -609,16 +477,6 @@ class CRF(Estimator):
         self._arcs = Arcs(states, arrays["arc_sources"], arrays["arc_targets"], 0.0)
         self._check_restored(arrays["theta"])
         self._keep(arrays["theta"], settings["history"], settings["converged"])
-
-
-def _tell_unseen(coded: LabelCodes, count_as: str) -> None:
-    if coded.unseen:
-        warnings.warn(
-            f"{coded.unseen} labels are not among the classes of the model;"
-            f" they count as {count_as}.",
-            UnseenWarning,
-            stacklevel=3,
-        )
 
 
 def _check_enough(rows: Rows, coded: LabelCodes) -> None:
