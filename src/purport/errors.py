@@ -150,6 +150,16 @@ class FormatError(InputError):
         return cls(f"{source}: the header line {reason}. Mend the header.")
 
     @classmethod
+    def no_column(cls, source: str, needed: tuple[str, ...]) -> FormatError:
+        """Say that a table has none of the columns that make it one of records."""
+        return cls.header(source, f"names no column {' or '.join(map(repr, needed))}")
+
+    @classmethod
+    def no_such_form(cls, records: str, kind: str) -> FormatError:
+        """Say that records of one class have no form in one kind of file."""
+        return cls(f"{records} cannot be written as {kind}. Write JSON lines (.jsonl) or Parquet.")
+
+    @classmethod
     def unwritable(cls, target: str, reason: str) -> FormatError:
         """Say why nothing can be written there."""
         return cls(f"{target}: cannot be written: {reason}. Choose another path.")

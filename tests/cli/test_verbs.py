@@ -456,7 +456,7 @@ def test_a_bad_row_is_answered_for_the_shell_too(capsys, world):
 
 
 def test_an_unknown_kind_on_stdin_is_told_what_stdin_may_hold(capsys, world, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"nonsense\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"non\tsense\n")))
     code, _, err = run(capsys, "label", world / "slots-model", "-")
     assert code == 2
     assert "JSON lines, TSV with a column 'text' or 'tokens', or IOB/CoNLL" in err

@@ -118,7 +118,7 @@ def test_empty_standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -
 
 
 def test_standard_input_of_unknown_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a secret sentence\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a secret\tsentence\n")))
     with pytest.raises(FormatError, match=r"<stdin>: .*JSON lines, TSV with a column") as caught:
         Utterances.read("-")
     assert "secret" not in str(caught.value)

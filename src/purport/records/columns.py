@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,6 +63,114 @@ class Coded:
         """Return the strings, None where there is none."""
         # Code -1 finds the None that stands last.
         return list(map([*self.vocabulary, None].__getitem__, self.codes.tolist()))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Coded]) -> Coded:
+        """Put columns one after the other, with one vocabulary for all.
+
+        Examples
+        --------
+        >>> both = Coded.joined([Coded.of(["to", "from"]), Coded.of([None, "from"])])
+        >>> both.strings(), both.vocabulary
+        (['to', 'from', None, 'from'], ['to', 'from'])
+        """
+        if len(parts) == 1:
+            return parts[0]
+        codes, vocabulary = joined_codes([(part.codes, part.vocabulary) for part in parts])
+        return cls(codes, vocabulary)
+
+    @classmethod
+    def unknown(cls, length: int) -> Coded:
+        """Make a column without a single string."""
+        return cls(frozen(np.full(length, UNKNOWN, np.int32)), [])
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def joined_codes(
+    parts: Iterable[tuple[NDArray[np.int32], Sequence[Key]]],
+) -> tuple[NDArray[np.int32], list[Key]]:
+    """Return codes one after the other, and the vocabulary that all of them number."""
+    numbers: dict[Key, int] = {}
+    found = []
+    for codes, vocabulary in parts:
+        own = [numbers.setdefault(key, len(numbers)) for key in vocabulary]
+        # Code -1 finds the -1 that stands last.
+        found.append(np.array([*own, UNKNOWN], np.int32)[codes])
+    return frozen(np.concatenate([np.empty(0, np.int32), *found])), list(numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class RaggedStrings:
+    """Several strings, or none, at every position.
+
+    Attributes
+    ----------
+    offsets : (P + 1,) int64
+        Where each position's strings start.
+    strings : Coded
+        The strings of all positions.
+
+    Examples
+    --------
+    >>> clicked = RaggedStrings(offsets_of([2, 0]), Coded.of(["a", "b"]))
+    >>> clicked.take(np.array([1, 0])).lists()
+    [[], ['a', 'b']]
+    """
+
+    offsets: NDArray[np.int64]
+    strings: Coded
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The number in `vocabulary` of each string."""
+        return self.strings.codes
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The different strings."""
+        return self.strings.vocabulary
+
+    def take(self, positions: slice | NDArray[np.int64]) -> RaggedStrings:
+        """Return some positions."""
+        entries, offsets = entries_of(positions, self.offsets)
+        return RaggedStrings(frozen(offsets), self.strings.take(entries))
+
+    def lists(self) -> list[list[str]]:
+        """Return the strings of each position."""
+        return ragged(self.strings.known(), self.offsets)
+
+    @classmethod
+    def joined(cls, parts: Sequence[RaggedStrings]) -> RaggedStrings:
+        """Put columns one after the other."""
+        offsets = joined_offsets([part.offsets for part in parts])
+        return cls(offsets, Coded.joined([part.strings for part in parts]))
+
+    @classmethod
+    def empty(cls, length: int) -> RaggedStrings:
+        """Make a column without a single string."""
+        return cls(frozen(np.zeros(length + 1, np.int64)), Coded.unknown(0))
+
+
+def joined_offsets(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the offsets of ragged columns that are put one after the other.
+
+    Examples
+    --------
+    >>> joined_offsets([offsets_of([2, 1]), offsets_of([3])]).tolist()
+    [0, 2, 3, 6]
+    """
+    return frozen(offsets_of(np.concatenate([np.empty(0, np.int64), *map(np.diff, parts)])))
+
+
+def entries_of(
+    positions: slice | NDArray[np.int64], offsets: NDArray[np.int64]
+) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
+    """Return the entries that some positions own; positions may be a slice, see `positions_of`."""
+    if isinstance(positions, slice):
+        positions = np.arange(positions.start, positions.stop, dtype=np.int64)
+    return positions_of(positions, offsets)
 
 
 class Coder:

@@ -1,6 +1,7 @@
 """Kinds of text files: lines to fields by name, and fields to lines.
 
 * JSON lines: one object a line; blank lines are passed over.
+* Text: one text a line; read only, where a stream shows no other kind.
 * TSV: a header names the columns; an empty cell is a missing value; nothing is quoted.
 * IOB/CoNLL: one token a line, columns parted by tabs (or, where a line has none, by spaces), the
   slot in the last one, ``_`` for an unknown one, a blank line between records. Lines
@@ -16,15 +17,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from purport.errors import FormatError
-from purport.records.sources import BadRowError, Faults, Kind, Line, NotTextError
+from purport.records.sources import BadRowError, Faults, Line, NotTextError, Source
 
 Fields = dict[str, Any]
 Row = tuple[int, Fields]
+
+NOTHING_RENAMED: Mapping[str, str] = MappingProxyType({})
 
 UNKNOWN_LABEL = "_"
 DOCUMENT_START = "-DOCSTART-"
@@ -73,8 +77,30 @@ def read_jsonl(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
             yield row, fields
 
 
-def read_tsv(lines: Iterable[Line], faults: Faults, needed: tuple[str, ...]) -> Iterator[Row]:
+def read_text(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
+    """Read one text a line; blank lines are passed over.
+
+    Examples
+    --------
+    >>> list(read_text([(1, "play some jazz"), (2, "")], Faults("raise", "example")))
+    [(1, {'text': 'play some jazz'})]
+    """
+    for row, line in lines:
+        if isinstance(line, BadRowError):
+            faults.add(row, line)
+        elif line and not line.isspace():
+            yield row, {"text": line}
+
+
+def read_tsv(
+    lines: Iterable[Line],
+    faults: Faults,
+    needed: tuple[str, ...],
+    renamed: Mapping[str, str] = NOTHING_RENAMED,
+) -> Iterator[Row]:
     r"""Read rows of cells under a header that holds at least one of the needed columns.
+
+    `renamed` gives our names of columns that are called otherwise.
 
     Examples
     --------
@@ -87,7 +113,7 @@ def read_tsv(lines: Iterable[Line], faults: Faults, needed: tuple[str, ...]) -> 
         if isinstance(line, str) and not line.strip(" "):
             continue
         if not header:
-            header = _tsv_header(row, line, faults.source, needed)
+            header = _tsv_header(row, line, faults.source, needed, renamed)
             continue
         try:
             cells = _text(line).split("\t")
@@ -237,15 +263,22 @@ def _encodable(fields: Fields) -> bool:
 
 
 def _tsv_header(
-    row: int, line: str | BadRowError, source: str, needed: tuple[str, ...]
+    row: int,
+    line: str | BadRowError,
+    source: str,
+    needed: tuple[str, ...],
+    renamed: Mapping[str, str],
 ) -> list[str]:
     if isinstance(line, NotTextError):
         raise FormatError.not_utf8(source, row)
     if isinstance(line, BadRowError):
         raise FormatError.header(source, f"cannot be read: {line.reason}")
     header = [name.strip(" ") for name in line.split("\t")]
+    if absent := [name for name in renamed if name not in header]:
+        raise FormatError.header(source, f"names no column {absent[0]!r}")
+    header = [renamed.get(name, name) for name in header]
     if not set(needed) & set(header):
-        raise FormatError.header(source, f"names no column {' or '.join(map(repr, needed))}")
+        raise FormatError.no_column(source, needed)
     if len(set(header)) < len(header) or "" in header:
         raise FormatError.header(source, "names a column twice, or not at all")
     return header
@@ -366,14 +399,22 @@ def _iob_label(label: str | None) -> str:
     return _on_one_line("a label", label)
 
 
-Reader = Callable[[Iterable[Line], Faults], Iterator[Row]]
+def read_lines(source: Source, faults: Faults, needed: tuple[str, ...]) -> Iterator[Row]:
+    """Read the rows of a text file of any kind; `needed` columns make a TSV header a good one.
 
-
-def reader_of(kind: Kind, needed: tuple[str, ...]) -> Reader:
-    """Return the reader of a kind; `needed` columns make a TSV header a good one."""
-    readers: dict[Kind, Reader] = {
-        "jsonl": read_jsonl,
-        "tsv": lambda lines, faults: read_tsv(lines, faults, needed),
-        "iob": read_iob,
-    }
-    return readers[kind]
+    Examples
+    --------
+    >>> source = Source("x", "text", iter([(1, "stop")]), renamed={"text": "obs"})
+    >>> list(read_lines(source, Faults("raise", "example"), ("obs",)))
+    [(1, {'obs': 'stop'})]
+    """
+    renamed = source.renamed
+    if source.kind == "tsv":
+        yield from read_tsv(source.lines, faults, needed, renamed)
+        return
+    readers = {"jsonl": read_jsonl, "iob": read_iob, "text": read_text}
+    rows = readers[source.kind](source.lines, faults)
+    if not renamed:
+        yield from rows
+    for number, fields in rows:
+        yield number, {renamed.get(name, name): value for name, value in fields.items()}

@@ -1,4 +1,4 @@
-"""Where records come from: files, lists of files, standard input, plain or gz, as numbered lines.
+"""Where records come from: files, lists of files, standard input, frames; as lines or as tables.
 
 All classes of records open their sources here and report bad rows here, so that every reader
 treats a folder, a cut gz file, bad UTF-8, a byte order mark or a Windows line end in the same way.
@@ -10,23 +10,30 @@ import gzip
 import io
 import os
 import re
+import shutil
 import sys
+import tempfile
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from purport.errors import FormatError, InputError, RecordError, SkippedRowsWarning
 from purport.estimator.constraints import OneOf, check_parameters
+from purport.records.tables import ARROW_MAGIC, PARQUET_MAGIC, Tables, file_tables, frame_tables
 
-Kind = Literal["jsonl", "tsv", "iob"]
+TextKind = Literal["jsonl", "tsv", "iob", "text"]
+TableKind = Literal["parquet", "arrow"]
+Kind = TextKind | TableKind
 OnError = Literal["raise", "skip"]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Sources = Paths | Any
+"""Paths, or a frame of any library that narwhals knows."""
 
-ENDINGS: dict[str, Kind | None] = {  # None: told from the first line
+ENDINGS: dict[str, Kind | None] = {  # None: told from what it begins with
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
@@ -34,13 +41,23 @@ ENDINGS: dict[str, Kind | None] = {  # None: told from the first line
     ".iob": "iob",
     ".bio": "iob",
     ".conll": "iob",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
     ".txt": None,
     "": None,
 }
-KNOWN_ENDINGS = [f"{ending}[.gz]" for ending, kind in ENDINGS.items() if kind]
+TABLE_KINDS = frozenset({"parquet", "arrow"})
+KNOWN_ENDINGS = [
+    ending if kind in TABLE_KINDS else f"{ending}[.gz]" for ending, kind in ENDINGS.items() if kind
+]
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1 << 26
 SHOWN_FAULTS = 5
+LOOKED_AT = 1 << 14
+"""So many bytes of an unnamed stream are looked at to tell its kind."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -112,34 +129,47 @@ class Faults:
 
 @dataclass(frozen=True)
 class Source:
-    """One open source.
+    """One open source: its lines, or its tables.
 
     Attributes
     ----------
     name : str
-        The path as given, or ``<stdin>``.
-    kind : "jsonl", "tsv" or "iob"
-        How its lines are to be read.
+        The path as given, ``<stdin>``, or the kind of frame.
+    kind : "jsonl", "tsv", "iob", "text", "parquet" or "arrow"
+        How it is to be read.
     lines : iterator of (row, line)
         Line numbers from 1, and the line without its end, or what is wrong with it.
+    tables : callable or None
+        Given a number of rows, yields (number of the first row, table) of at most so many rows.
+    renamed : dict
+        Our names of columns that are called otherwise there.
     """
 
     name: str
     kind: Kind
-    lines: Iterator[Line]
+    lines: Iterator[Line] = field(default_factory=lambda: iter(()))
+    tables: Tables | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
-def open_sources(source: Paths, faults: Faults, columns: frozenset[str]) -> Iterator[Source]:
+def open_sources(
+    source: Sources,
+    faults: Faults,
+    columns: frozenset[str],
+    renamed: Mapping[str, str] | None = None,
+) -> Iterator[Source]:
     """Open one source after the other; each is closed when the next one is asked for.
 
     Parameters
     ----------
-    source : path, list of paths or "-"
+    source : path, list of paths, "-" or frame
         All paths are checked before the first is read.
     faults : Faults
         Learns which source is being read.
     columns : set of str
         Names by which the header of a TSV source without a known ending is recognised.
+    renamed : dict, optional
+        Our names of columns that are called otherwise there.
 
     Examples
     --------
@@ -150,12 +180,29 @@ def open_sources(source: Paths, faults: Faults, columns: frozenset[str]) -> Iter
     ...     print(source.kind, list(source.lines))
     iob [(1, 'stop O')]
     """
+    ours = {} if renamed is None else dict(renamed)
+    columns |= {theirs for theirs, our in ours.items() if our in columns}
+    if not isinstance(source, str | os.PathLike | list | tuple):
+        tables, faults.source = frame_tables(source)
+        yield Source(faults.source, "arrow", tables=tables, renamed=ours)
+        return
     for path, kind in [_checked(path) for path in _listed(source)]:
         faults.source = "<stdin>" if path == STANDARD_INPUT else path
-        with _opened(path, faults.source) as binary:
-            stream, found = (binary, kind) if kind else _sniffed(binary, faults.source, columns)
-            if found:
-                yield Source(faults.source, found, _numbered(stream, faults.source))
+        with ExitStack() as stack:
+            stream = stack.enter_context(_opened(path, faults.source))
+            found = kind
+            if found not in TABLE_KINDS:
+                stream = _unpacked(stream, faults.source)
+            if found is None:
+                stream, found = _sniffed(stream, faults.source, columns)
+                if found in TABLE_KINDS:
+                    spool = stack.enter_context(tempfile.TemporaryFile())
+                    stream = _copied(stream, spool, faults.source)
+            if found in TABLE_KINDS:
+                tables = file_tables(stream, faults.source)
+                yield Source(faults.source, found, tables=tables, renamed=ours)
+            elif found is not None:
+                yield Source(faults.source, found, _numbered(stream, faults.source), renamed=ours)
 
 
 def kind_of(path: str) -> tuple[Kind | None, bool]:
@@ -169,7 +216,7 @@ def kind_of(path: str) -> tuple[Kind | None, bool]:
     name = Path(path).name.lower()
     packed = name.endswith(".gz")
     ending = Path(name.removesuffix(".gz")).suffix
-    if ending not in ENDINGS:
+    if ending not in ENDINGS or (packed and ENDINGS[ending] in TABLE_KINDS):
         raise FormatError.unknown_kind(path, KNOWN_ENDINGS)
     return ENDINGS[ending], packed
 
@@ -182,8 +229,9 @@ def _listed(source: object) -> list[str]:
     for path in given:
         if not isinstance(path, str | os.PathLike):
             raise InputError(
-                "Records are read from a path, a list of paths or '-' (standard input); got"
-                f" {type(path).__name__}. Known kinds of files: JSON lines, TSV, IOB/CoNLL."
+                "Records are read from a path, a list of paths, '-' (standard input) or a frame;"
+                f" got {type(path).__name__}. Known kinds of files: JSON lines, TSV, IOB/CoNLL,"
+                " Parquet, Arrow IPC."
             )
         paths.append(os.fspath(path))
     return paths
@@ -207,14 +255,14 @@ def _opened(path: str, name: str) -> Iterator[IO[bytes]]:
         binary = getattr(sys.stdin, "buffer", None)
         if binary is None:
             raise FormatError.unreadable(name, "there is no standard input")
-        yield _unpacked(binary, name)
+        yield binary
         return
     with ExitStack() as stack:
         try:
             file = stack.enter_context(Path(path).open("rb"))
         except OSError as error:
             raise FormatError.unreadable(path, error.strerror or "it cannot be opened") from None
-        yield _unpacked(file, name)
+        yield file
 
 
 def _unpacked(binary: IO[bytes], name: str) -> IO[bytes]:
@@ -253,27 +301,58 @@ class _Rejoined(io.RawIOBase):
 
 
 def _sniffed(
-    binary: IO[bytes], name: str, columns: frozenset[str]
+    stream: IO[bytes], name: str, columns: frozenset[str]
 ) -> tuple[IO[bytes], Kind | None]:
-    """Tell the kind from the first line that is not blank; None when there is no such line."""
+    """Tell the kind from what the stream begins with; None when there is nothing but white space.
+
+    A pipe is judged by its first line alone, so that one that is slow is not waited for.
+    """
+    start = stream.peek(len(ARROW_MAGIC[0]))  # type: ignore[attr-defined]
+    if start.startswith(PARQUET_MAGIC):
+        return stream, "parquet"
+    if start.startswith(ARROW_MAGIC):
+        return stream, "arrow"
     head = b""
-    while line := _next_line(binary, name, 0):
+    while line := _next_line(stream, name, 0):
         head += line
         if line.removeprefix(_BYTE_ORDER_MARK).strip():
             break
-    stream = io.BufferedReader(_Rejoined(head, binary), 1 << 17)
+    is_file = Path(name).is_file()
+    if is_file:
+        head += stream.read(LOOKED_AT)
+    whole = io.BufferedReader(_Rejoined(head, stream), 1 << 17)
     first = line.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", errors="replace").strip("\r\n")
     if not first:
-        return stream, None
+        return whole, None
     if first.lstrip().startswith("{"):
-        return stream, "jsonl"
-    if _IOB_LABEL.search(first):
-        return stream, "iob"
+        return whole, "jsonl"
+    if _IOB_LABEL.search(first) or _has_blocks(head):
+        return whole, "iob"
     if columns & set(first.split("\t")):
-        return stream, "tsv"
-    if Path(name).is_file():
+        return whole, "tsv"
+    if "text" in columns and "\t" not in first and "\0" not in first:
+        return whole, "text"
+    if is_file:
         raise FormatError.unknown_kind(name, KNOWN_ENDINGS)
     raise FormatError.unknown_content(name, sorted(columns))
+
+
+def _has_blocks(head: bytes) -> bool:
+    """Tell whether lines stand in blocks, each line of the same two or more cells, as in CoNLL."""
+    block, blank, _ = head.replace(b"\r\n", b"\n").lstrip(b"\n").partition(b"\n\n")
+    widths = {len(line.split()) for line in block.split(b"\n")}
+    return bool(blank) and b"\n" in block and len(widths) == 1 and min(widths) > 1
+
+
+def _copied(stream: IO[bytes], file: IO[bytes], name: str) -> IO[bytes]:
+    """Copy a stream into a file, in which tables can be looked for."""
+    try:
+        shutil.copyfileobj(stream, file)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise FormatError.truncated(name, 0) from None
+    except OSError as error:
+        raise FormatError.unreadable(name, error.strerror or "reading failed") from None
+    return file
 
 
 def _numbered(stream: IO[bytes], name: str) -> Iterator[Line]:

@@ -8,27 +8,32 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
-from purport.records.formats import TAGGED, USUAL_COLUMNS, write_iob, write_tsv
-from purport.records.sources import Kind
-from purport.records.targets import write_lines
-from purport.records.utterances import FIRST, Utterances
+from purport.errors import FormatError
+from purport.records.arrow import json_array, json_field, values_of
+from purport.records.formats import USUAL_COLUMNS, write_iob, write_tsv
+from purport.records.records import Records
+from purport.records.sources import TABLE_KINDS, TextKind
+from purport.records.targets import target_kind, write_lines, write_tables
+from purport.records.utterances import Utterances
 
-_LAST = ("labels", "probability")
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def write_batches(
-    batches: Iterable[Utterances], path: str | os.PathLike[str], overwrite: bool = True
+    batches: Iterable[Records], path: str | os.PathLike[str], overwrite: bool = True
 ) -> int:
     r"""Write batches one after the other into one file; return how many records there were.
 
     Parameters
     ----------
-    batches : iterable of Utterances
-        Each is let go before the next one is asked for.
+    batches : iterable of records
+        All of one class. Each is let go before the next one is asked for.
     path : path
-        Its ending names the kind, as for `Utterances.write`. The header of a TSV file has to name
-        the columns of all records, so these wait in a temporary file.
+        Its ending names the kind, as for `Records.write`. A TSV or Parquet file has to name the
+        columns of all records before the first of them, so these wait in a temporary file.
     overwrite : bool
         False keeps what stands there and raises `OutputExistsError`.
 
@@ -43,46 +48,114 @@ def write_batches(
     """
     count = 0
 
-    def counted() -> Iterator[Utterances]:
+    def counted() -> Iterator[Records]:
         nonlocal count
         for batch in batches:
             count += len(batch)
             yield batch
 
-    def lines(kind: Kind) -> Iterator[str]:
+    def lines(kind: TextKind) -> Iterator[str]:
         if kind == "tsv":
             return _tsv_lines(counted(), Path(path).parent)
         if kind == "iob":
             return _iob_lines(counted())
         return chain.from_iterable(batch.lines(kind) for batch in counted())
 
-    write_lines(path, lines, overwrite)
+    if target_kind(path) in TABLE_KINDS:
+        with _waiting(Path(path).parent) as file:
+            schema, stored = _stored(counted(), file)
+            write_tables(path, schema, stored, overwrite)
+    else:
+        write_lines(path, lines, overwrite)
     return count
 
 
-def _tsv_lines(batches: Iterable[Utterances], folder: Path) -> Iterator[str]:
+def _waiting(folder: Path) -> IO[bytes]:
     # Beside the target, like all that holds somebody's words; it has no name and ends with us.
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder) as waiting:
-        names: dict[str, None] = {"tokens": None, "slots": None}
+    return tempfile.TemporaryFile(dir=folder)
+
+
+def _tsv_lines(batches: Iterable[Records], folder: Path) -> Iterator[str]:
+    with _waiting(folder) as waiting:
+        names: dict[str, None] = {}
+        kind: type[Records] = Utterances
         for batch in batches:
-            for row in batch.rows():
+            kind = type(batch)
+            for row in batch.flat_rows():
                 names.update(dict.fromkeys(row))
-                waiting.write(json.dumps(row) + "\n")
+                waiting.write(json.dumps(row).encode("ascii") + b"\n")
         waiting.seek(0)
-        yield from write_tsv(map(json.loads, waiting), _ordered(names), TAGGED)
+        yield from write_tsv(map(json.loads, waiting), kind.ordered(names), kind._spaced)
 
 
-def _iob_lines(batches: Iterable[Utterances]) -> Iterator[str]:
+def _iob_lines(batches: Iterable[Records]) -> Iterator[str]:
     before: tuple[str, ...] = USUAL_COLUMNS
     for batch in batches:
+        if not isinstance(batch, Utterances):
+            raise FormatError.no_such_form(type(batch).__name__, "iob")
         columns = batch.iob_columns()
         yield from write_iob(batch.rows(), columns, before)
         before = columns
 
 
-def _ordered(names: Iterable[str]) -> list[str]:
-    """Return the columns as a table of one batch has them: known ones first, predictions last."""
-    given = list(names)
-    first = [name for name in FIRST if name in given]
-    last = [name for name in _LAST if name in given]
-    return [*first, *(name for name in given if name not in first and name not in last), *last]
+def _stored(batches: Iterable[Records], file: IO[bytes]) -> tuple[pa.Schema, Iterator[pa.Table]]:
+    """Store tables whose columns differ; return the schema of all, and them in that schema."""
+    import pyarrow as pa
+
+    schemas: list[pa.Schema] = []
+    for batch in batches:
+        table = batch.to_arrow()
+        schemas.append(table.schema)
+        with pa.ipc.new_stream(pa.PythonFile(file, mode="w"), table.schema) as writer:
+            writer.write_table(table)
+    schema, mixed = _common(schemas)
+    file.seek(0)
+
+    def again() -> Iterator[pa.Table]:
+        for _ in schemas:
+            with pa.ipc.open_stream(pa.PythonFile(file, mode="r")) as reader:
+                yield _fitted(reader.read_all(), schema, mixed)
+
+    return schema, again()
+
+
+def _common(schemas: list[pa.Schema]) -> tuple[pa.Schema, set[str]]:
+    """Return one schema for all, and the columns of several kinds, which only JSON can hold."""
+    import pyarrow as pa
+
+    fields: dict[str, Any] = {}
+    mixed: set[str] = set()
+    for field in (field for schema in schemas for field in schema):
+        known = fields.setdefault(field.name, field)
+        both = [pa.schema([known]), pa.schema([field])]
+        try:
+            # What is null everywhere agrees with anything.
+            joined = pa.unify_schemas(both, promote_options="permissive").field(0)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            mixed.add(field.name)
+            continue
+        if known.metadata != field.metadata and joined.type in (known.type, field.type):
+            if pa.types.is_null(known.type):
+                joined = field
+            elif not pa.types.is_null(field.type):
+                mixed.add(field.name)
+        fields[field.name] = joined
+    for name in mixed:
+        fields[name] = json_field(name)
+    return pa.schema(list(fields.values())), mixed
+
+
+def _fitted(table: pa.Table, schema: pa.Schema, mixed: set[str]) -> pa.Table:
+    """Bring a table into a schema that has all of its columns, and perhaps more."""
+    import pyarrow as pa
+
+    columns = []
+    for field in schema:
+        if field.name not in table.column_names:
+            columns.append(pa.nulls(table.num_rows, field.type))
+        elif field.name in mixed:
+            own = table.schema.field(field.name)
+            columns.append(json_array(values_of(table[field.name], own, "a batch")))
+        else:
+            columns.append(table[field.name].cast(field.type))
+    return pa.table(columns, schema=schema)

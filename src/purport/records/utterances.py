@@ -2,64 +2,60 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from purport.errors import InputError, ShapeError
-from purport.estimator.constraints import Whole, check_parameters
-from purport.records.arrow import any_array, ragged_array, string_array, table_of
+from purport.records.arrow import (
+    UnfitError,
+    any_column,
+    coded_array,
+    coded_of,
+    known_of,
+    ragged_array,
+    ragged_of,
+    string_array,
+    table_of,
+    values_of,
+)
 from purport.records.checks import (
+    KNOWN,
     Probability,
-    Utterance,
     checked,
     checked_probability,
     from_text,
     strings,
 )
 from purport.records.columns import (
+    UNKNOWN,
     Coded,
     Coder,
     frozen,
+    joined_offsets,
     offsets_of,
     positions_of,
     ragged,
-    records_of,
 )
-from purport.records.formats import (
-    TAGGED,
-    USUAL_COLUMNS,
-    reader_of,
-    write_iob,
-    write_jsonl,
-    write_tsv,
-)
-from purport.records.sources import (
-    BadRowError,
-    Faults,
-    Kind,
-    OnError,
-    Paths,
-    open_sources,
-)
-from purport.records.targets import write_lines
+from purport.records.formats import TAGGED, USUAL_COLUMNS, Fields, Row, write_iob
+from purport.records.records import Labels, Records
+from purport.records.sources import BadRowError, Faults, Source, TextKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-NEEDED = ("tokens", "text")
 FIRST = ("id", "tokens", "slots", "intent", "domain")
+LAST = ("labels", "probability")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Utterances:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Utterances(Records):
     """Utterances as columns: tokens, and where known slots, intent, domain and id.
 
     Make them with `read`, `batches` or `from_lists`. They never change: slicing and `with_labels`
@@ -83,7 +79,6 @@ class Utterances:
     ([['play', 'some', 'jazz']], ['O', 'O', 'B-genre'])
     """
 
-    offsets: NDArray[np.int64]
     _tokens: Coded
     _slots: Coded | None = None
     _intents: Coded | None = None
@@ -92,79 +87,9 @@ class Utterances:
     _labels: Coded | None = None
     _probability: list[Probability | None] | None = None
     _extra: list[dict[str, Any] | None] | None = None
-    skipped: int = 0
 
-    @classmethod
-    def read(cls, source: Paths, on_error: OnError = "raise") -> Utterances:
-        """Read utterances from files or standard input.
-
-        Parameters
-        ----------
-        source : path, list of paths or "-"
-            JSON lines (``.jsonl``, ``.ndjson``, ``.json``), TSV (``.tsv``) or IOB/CoNLL (``.iob``,
-            ``.bio``, ``.conll``), each also packed (``.gz``). ``"-"`` is standard input; its kind,
-            and that of pipes, ``.txt`` files and names without ending, is told by the first line.
-        on_error : "raise" or "skip"
-            A bad row raises, or is left out; all that are left out give one warning and the count
-            `skipped`.
-
-        Returns
-        -------
-        Utterances
-            A row has ``tokens``, or ``text``, which is split at white space.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
-        >>> _ = path.write_text('{"text": "play some jazz"}', encoding="utf-8")
-        >>> Utterances.read(path).tokens
-        [['play', 'some', 'jazz']]
-        """
-        faults = Faults(on_error, "Utterances.read")
-        builder = _Builder()
-        for row in _rows(source, faults):
-            builder.add(row)
-        faults.warn()
-        return builder.finish(faults.skipped)
-
-    @classmethod
-    def batches(
-        cls, source: Paths, size: int = 1000, on_error: OnError = "raise"
-    ) -> Iterator[Utterances]:
-        r"""Read utterances in batches, never holding more than one.
-
-        Parameters
-        ----------
-        source, on_error
-            As in `read`. The warning comes after the last batch.
-        size : int
-            The most utterances of one batch.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.tsv"
-        >>> _ = path.write_text("text\none\ntwo\nthree\n", encoding="utf-8")
-        >>> [len(batch) for batch in Utterances.batches(path, size=2)]
-        [2, 1]
-        """
-        check_parameters("Utterances.batches", {"size": size}, {"size": Whole(low=1)})
-        return cls._batches(source, size, Faults(on_error, "Utterances.batches"))
-
-    @classmethod
-    def _batches(cls, source: Paths, size: int, faults: Faults) -> Iterator[Utterances]:
-        rows = _rows(source, faults)
-        told = 0
-        while True:
-            builder = _Builder()
-            for row in islice(rows, size):
-                builder.add(row)
-            if not len(builder):
-                break
-            yield builder.finish(faults.skipped - told)
-            told = faults.skipped
-        faults.warn()
+    _needed: ClassVar[tuple[str, ...]] = ("tokens", "text")
+    _spaced: ClassVar[frozenset[str]] = TAGGED
 
     @classmethod
     def from_lists(
@@ -202,48 +127,80 @@ class Utterances:
         for number, words in enumerate(tokens):
             fields = {name: column[number] for name, column in given.items()}
             try:
-                builder.add(checked({"tokens": strings(words, "tokens", unknown=False), **fields}))
+                builder.add({"tokens": strings(words, "tokens", unknown=False), **fields})
             except BadRowError as bad:
                 faults.add(number + 1, bad)
         talk = builder.finish()
-        _check_characters(talk)
+        talk._check_characters()
         return talk
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+    @classmethod
+    def _builder(cls) -> _Builder:
+        return _Builder()
 
-    @property
-    def shape(self) -> tuple[int]:
-        """The number of utterances, as a tuple."""
-        return (len(self),)
+    @classmethod
+    def _rows_of(cls, rows: Iterator[Row], source: Source) -> Iterator[Row]:
+        if source.kind == "jsonl":
+            return rows
+        return ((number, from_text(fields)) for number, fields in rows)
 
-    def __getitem__(self, key: object) -> Utterances:
-        records = records_of(key, len(self))
+    @classmethod
+    def _from_table(cls, table: pa.Table) -> Utterances:
+        return _of_columns(table)
+
+    @classmethod
+    def _joined(cls, parts: Sequence[Utterances]) -> Utterances:
+        lengths = [len(part) for part in parts]
+        positions = [len(part.token_codes) for part in parts]
+
+        def coded(name: str, sizes: list[int]) -> Coded | None:
+            columns = [getattr(part, name) for part in parts]
+            if not any(columns):
+                return None
+            return Coded.joined(
+                [column or Coded.unknown(n) for column, n in zip(columns, sizes, strict=True)]
+            )
+
+        def listed(name: str) -> list[Any] | None:
+            columns = [getattr(part, name) for part in parts]
+            if not any(columns):
+                return None
+            filled = zip(columns, lengths, strict=True)
+            return [value for column, n in filled for value in column or repeat(None, n)]
+
+        return Utterances(
+            offsets=joined_offsets([part.offsets for part in parts]),
+            skipped=sum(part.skipped for part in parts),
+            _tokens=Coded.joined([part._tokens for part in parts]),
+            _slots=coded("_slots", positions),
+            _intents=coded("_intents", lengths),
+            _domains=coded("_domains", lengths),
+            _ids=listed("_ids"),
+            _labels=coded("_labels", positions),
+            _probability=listed("_probability"),
+            _extra=listed("_extra"),
+        )
+
+    def _taken(self, records: NDArray[np.int64]) -> Utterances:
         positions, offsets = positions_of(records, self.offsets)
         chosen = records.tolist()
         return Utterances(
-            frozen(offsets),
-            self._tokens.take(positions),
-            self._slots and self._slots.take(positions),
-            self._intents and self._intents.take(records),
-            self._domains and self._domains.take(records),
-            self._ids and [self._ids[record] for record in chosen],
-            self._labels and self._labels.take(positions),
-            self._probability and [self._probability[record] for record in chosen],
-            self._extra and [self._extra[record] for record in chosen],
+            offsets=frozen(offsets),
+            _tokens=self._tokens.take(positions),
+            _slots=self._slots and self._slots.take(positions),
+            _intents=self._intents and self._intents.take(records),
+            _domains=self._domains and self._domains.take(records),
+            _ids=self._ids and [self._ids[record] for record in chosen],
+            _labels=self._labels and self._labels.take(positions),
+            _probability=self._probability and [self._probability[record] for record in chosen],
+            _extra=self._extra and [self._extra[record] for record in chosen],
         )
 
-    def __iter__(self) -> Iterator[Utterances]:
-        return (self[record] for record in range(len(self)))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Utterances):
-            return NotImplemented
-        return len(self) == len(other) and all(
-            mine == theirs for mine, theirs in zip(self.rows(), other.rows(), strict=True)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+    def _texts(self) -> Iterator[Sequence[str | None]]:
+        for column in (self._tokens, self._slots, self._intents, self._domains, self._labels):
+            if column is not None:
+                yield column.vocabulary
+        yield self.ids or []
 
     def __repr__(self) -> str:
         columns = {
@@ -285,6 +242,11 @@ class Utterances:
     def slots(self) -> list[list[str | None]] | None:
         """The slot tags of each utterance, None where not known; None when not one is known."""
         return ragged(self._slots.strings(), self.offsets) if self._slots else None
+
+    @property
+    def known_labels(self) -> Labels | None:
+        """The slots, as the labels that a model of sequences learns from."""
+        return self.slots
 
     @cached_property
     def labels(self) -> list[list[str | None]] | None:
@@ -382,7 +344,7 @@ class Utterances:
                 row["probability"] = probability
             yield row
 
-    def lines(self, kind: Kind = "jsonl") -> Iterator[str]:
+    def lines(self, kind: TextKind = "jsonl") -> Iterator[str]:
         r"""Yield the lines of a file of some kind, each with its line end.
 
         Parameters
@@ -395,11 +357,9 @@ class Utterances:
         >>> list(Utterances.from_lists([["play", "jazz"]]).lines("tsv"))
         ['tokens\tslots\n', 'play jazz\t\n']
         """
-        if kind == "jsonl":
-            return write_jsonl(self.rows())
         if kind == "iob":
             return write_iob(self.rows(), self.iob_columns())
-        return write_tsv(self.rows(), self._tsv_columns(), TAGGED)
+        return super().lines(kind)
 
     def iob_columns(self) -> tuple[str, ...]:
         """Return what the columns of IOB hold; predicted labels stand apart from slots.
@@ -414,27 +374,16 @@ class Utterances:
             return USUAL_COLUMNS
         return (*USUAL_COLUMNS, "labels") if self._slots else ("tokens", "labels")
 
-    def write(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Write a file of the kind that its ending names, whole or not at all.
+    def flat_rows(self) -> Iterator[dict[str, Any]]:
+        # With slots always: in one column alone an empty row would be a blank line.
+        return ({"tokens": [], "slots": None} | row for row in self.rows())
 
-        Parameters
-        ----------
-        path : path
-            Ends in ``.jsonl``, ``.ndjson``, ``.json``, ``.tsv``, ``.iob``, ``.bio`` or ``.conll``,
-            then perhaps ``.gz``. JSON lines hold everything; TSV and IOB raise where they cannot
-            hold a record, and turn fields that purport does not know into text.
-        overwrite : bool
-            False keeps what stands there and raises `OutputExistsError`.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.iob.gz"
-        >>> Utterances.from_lists([["jazz"]], slots=[["B-genre"]]).write(path)
-        >>> Utterances.read(path).slots
-        [['B-genre']]
-        """
-        write_lines(path, self.lines, overwrite)
+    @classmethod
+    def ordered(cls, names: Iterable[str]) -> list[str]:
+        given = list(names) or ["tokens", "slots"]
+        first = [name for name in FIRST if name in given]
+        last = [name for name in LAST if name in given]
+        return [*first, *(name for name in given if name not in {*first, *last}), *last]
 
     def to_arrow(self) -> pa.Table:
         """Return a table with the columns of the JSON lines.
@@ -445,33 +394,70 @@ class Utterances:
         {'tokens': [['stop']], 'intent': ['halt']}
         """
         nested = {"tokens": self._tokens, "slots": self._slots, "labels": self._labels}
-        flat = {"id": self.ids, "intent": self.intents, "domain": self.domains}
-        table = {name: string_array(values) for name, values in flat.items() if values is not None}
+        flat = {"intent": self._intents, "domain": self._domains}
+        table: dict[str, Any] = {} if self._ids is None else {"id": string_array(self._ids)}
+        table |= {name: coded_array(column) for name, column in flat.items() if column}
         for name, coded in nested.items():
             if coded:
-                table[name] = ragged_array(coded.strings(), self.offsets)
-        for name in self._names():
-            table[name] = any_array([(extra or {}).get(name) for extra in self._extra or []])
+                table[name] = ragged_array(coded, self.offsets)
+        extras = self._extra or []
+        for name in dict.fromkeys(name for extra in extras for name in extra or {}):
+            table[name] = any_column(name, [(extra or {}).get(name) for extra in extras])
         if self._probability is not None:
-            table["probability"] = any_array(self._probability)
+            table["probability"] = any_column("probability", self._probability)
         return table_of(table, first=FIRST)
 
-    def _names(self) -> list[str]:
-        """Return the names of the fields that purport does not know, in order of appearance."""
-        return list(dict.fromkeys(name for extra in self._extra or [] for name in extra or {}))
 
-    def _tsv_columns(self) -> list[str]:
-        present = {
-            "id": self._ids,
-            "tokens": self._tokens,
-            "slots": self._tokens,  # always: in one column alone an empty row is a blank line
-            "intent": self._intents,
-            "domain": self._domains,
-        }
-        predicted = {"labels": self._labels, "probability": self._probability}
-        first = [name for name, column in present.items() if column is not None]
-        last = [name for name, column in predicted.items() if column is not None]
-        return list(dict.fromkeys([*first, *self._names(), *last]))
+def _of_columns(table: pa.Table) -> Utterances:
+    """Take whole columns of a table in which every row is good."""
+    names = set(table.column_names)
+    if "tokens" not in names:
+        raise UnfitError
+    tokens, present = ragged_of(table["tokens"])
+    if not present.all() or np.any(tokens.codes == UNKNOWN):
+        raise UnfitError
+    offsets = tokens.offsets
+    lengths = np.diff(offsets)
+
+    def tags(name: str) -> Coded | None:
+        if name not in names:
+            return None
+        values, present = ragged_of(table[name])
+        if np.any(np.diff(values.offsets)[present] != lengths[present]):
+            raise UnfitError
+        codes = np.full(len(tokens.codes), UNKNOWN, np.int32)
+        codes[np.repeat(present, lengths)] = values.codes
+        return known_of(Coded(frozen(codes), values.vocabulary))
+
+    def flat(name: str) -> Coded | None:
+        return known_of(coded_of(table[name])) if name in names else None
+
+    ids = flat("id")
+    others = [field for field in table.schema if field.name not in KNOWN]
+    columns = [values_of(table[field.name], field, "the table") for field in others]
+    extra = [
+        {field.name: value for field, value in zip(others, row, strict=True) if value is not None}
+        for row in zip(*columns, strict=True)
+    ]
+    return Utterances(
+        offsets=offsets,
+        _tokens=tokens.strings,
+        _slots=tags("slots"),
+        _intents=flat("intent"),
+        _domains=flat("domain"),
+        _ids=None if ids is None else ids.strings(),
+        _labels=tags("labels"),
+        _probability=_probabilities(table, lengths) if "probability" in names else None,
+        _extra=_known([row or None for row in extra]),
+    )
+
+
+def _probabilities(table: pa.Table, lengths: NDArray[np.int64]) -> list[Any] | None:
+    values = values_of(table["probability"], table.schema.field("probability"), "the table")
+    try:
+        return _known(list(map(checked_probability, values, lengths.tolist())))
+    except BadRowError:
+        raise UnfitError from None
 
 
 class _Builder:
@@ -488,7 +474,8 @@ class _Builder:
     def __len__(self) -> int:
         return len(self._lengths)
 
-    def add(self, row: Utterance) -> None:
+    def add(self, fields: Fields) -> None:
+        row = checked(fields)
         length = len(row.tokens)
         self._lengths.append(length)
         self._tokens.extend(row.tokens)
@@ -500,44 +487,18 @@ class _Builder:
         self._probability.append(row.probability)
         self._extra.append(row.extra)
 
-    def finish(self, skipped: int = 0) -> Utterances:
+    def finish(self) -> Utterances:
         return Utterances(
-            frozen(offsets_of(self._lengths)),
-            self._tokens.finish(),
-            _column(self._slots),
-            _column(self._intents),
-            _column(self._domains),
-            _known(self._ids),
-            _column(self._labels),
-            _known(self._probability),
-            _known(self._extra),
-            skipped,
+            offsets=frozen(offsets_of(self._lengths)),
+            _tokens=self._tokens.finish(),
+            _slots=_column(self._slots),
+            _intents=_column(self._intents),
+            _domains=_column(self._domains),
+            _ids=_known(self._ids),
+            _labels=_column(self._labels),
+            _probability=_known(self._probability),
+            _extra=_known(self._extra),
         )
-
-
-def _rows(source: Paths, faults: Faults) -> Iterator[Utterance]:
-    for opened in open_sources(source, faults, frozenset(NEEDED)):
-        for number, fields in reader_of(opened.kind, NEEDED)(opened.lines, faults):
-            try:
-                row = checked(fields if opened.kind == "jsonl" else from_text(fields))
-            except BadRowError as bad:
-                faults.add(number, bad)
-            else:
-                yield row
-
-
-def _check_characters(talk: Utterances) -> None:
-    """Refuse strings that no file can hold; what was read from UTF-8 needs no look."""
-    columns = (talk._tokens, talk._slots, talk._intents, talk._domains)
-    held: list[Sequence[str | None]] = [column.vocabulary for column in columns if column]
-    for texts in [*held, talk.ids or []]:
-        try:
-            "".join(text or "" for text in texts).encode("utf-8")
-        except UnicodeEncodeError:
-            raise InputError(
-                "A string holds half of a surrogate pair, which is no character. Decode the text"
-                " with errors='replace' first."
-            ) from None
 
 
 def _column(coder: Coder) -> Coded | None:

@@ -1,0 +1,409 @@
+"""What all classes of records share: they are read, cut, joined, parted and written alike."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from purport.errors import FormatError, InputError, ShapeError
+from purport.estimator.constraints import Whole, check_parameters
+from purport.records.arrow import UnfitError, renamed_table, table_rows
+from purport.records.columns import records_of
+from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
+from purport.records.parting import RandomState, cut_at_shares
+from purport.records.sources import (
+    TABLE_KINDS,
+    BadRowError,
+    Faults,
+    OnError,
+    Source,
+    Sources,
+    TextKind,
+    open_sources,
+)
+from purport.records.targets import target_kind, write_lines, write_tables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Labels = list[list[str | None]]
+
+EVERYTHING = 1 << 62
+"""The size of a batch that holds all there is."""
+
+TABLE_ROWS = 1 << 16
+"""Most rows of a table that are looked at together."""
+
+
+class Builder(Protocol):
+    """Grows the columns of one class of records row by row."""
+
+    def __len__(self) -> int: ...
+
+    def add(self, fields: Fields) -> None:
+        """Add one record, or raise `BadRowError` and add nothing."""
+
+    def finish(self) -> Any:
+        """Return the records."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Records(ABC):
+    """Records as columns, which never change; see `Utterances` and `Sessions`.
+
+    A subclass says how the fields of a row become a record, what its columns are, and how they
+    become fields again.
+
+    Attributes
+    ----------
+    offsets : (N + 1,) int64
+        Where each record starts among all positions.
+    skipped : int
+        How many bad rows were left out while reading.
+    """
+
+    offsets: NDArray[np.int64]
+    skipped: int = 0
+
+    _needed: ClassVar[tuple[str, ...]]
+    """A header that names one of these columns is one of such records."""
+    _spaced: ClassVar[frozenset[str]]
+    """The columns of TSV that hold several values, parted by spaces."""
+
+    # What a subclass says.
+
+    @classmethod
+    @abstractmethod
+    def _builder(cls) -> Builder:
+        """Return an empty builder."""
+
+    @classmethod
+    @abstractmethod
+    def _rows_of(cls, rows: Iterator[Row], source: Source) -> Iterator[Row]:
+        """Turn the rows of a file into rows that are one record each, with the types of JSON."""
+
+    @classmethod
+    @abstractmethod
+    def _from_table(cls, table: pa.Table) -> Self:
+        """Take whole columns of a table; raises `UnfitError` where rows must be looked at."""
+
+    @classmethod
+    @abstractmethod
+    def _joined(cls, parts: Sequence[Self]) -> Self:
+        """Put at least two collections one after the other."""
+
+    @abstractmethod
+    def _taken(self, records: NDArray[np.int64]) -> Self:
+        """Return some records by their numbers."""
+
+    @abstractmethod
+    def _texts(self) -> Iterator[Sequence[str | None]]:
+        """Yield all strings that are held, for a look at their characters."""
+
+    @property
+    @abstractmethod
+    def known_labels(self) -> Labels | None:
+        """The labels that the records bring, None where not known; None when not one is."""
+
+    @abstractmethod
+    def with_labels(self, labels: Any, probability: Any = None) -> Self:
+        """Return the same records with predicted labels beside what they had."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield each record as a dictionary, as JSON lines hold it; the unknown is left out."""
+
+    @abstractmethod
+    def flat_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the fields of each line of TSV."""
+
+    @classmethod
+    @abstractmethod
+    def ordered(cls, names: Iterable[str]) -> list[str]:
+        """Return the columns of TSV in the order in which they are written."""
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """Return a table with a row a record."""
+
+    # Reading.
+
+    @classmethod
+    def read(
+        cls,
+        source: Sources,
+        on_error: OnError = "raise",
+        *,
+        columns: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Read records from files, standard input or a data frame.
+
+        Parameters
+        ----------
+        source : path, list of paths, "-" or frame
+            JSON lines (``.jsonl``, ``.ndjson``, ``.json``), TSV (``.tsv``) and, for utterances,
+            IOB/CoNLL (``.iob``, ``.bio``, ``.conll``), each also packed (``.gz``); Parquet
+            (``.parquet``) and Arrow IPC (``.arrow``, ``.feather``). ``"-"`` is standard input; its
+            kind, and that of pipes, ``.txt`` files and names without ending, is told by what it
+            begins with. A frame is one of pandas, polars, pyarrow, DuckDB or whatever else
+            narwhals knows.
+        on_error : "raise" or "skip"
+            A bad row raises, or is left out; all that are left out give one warning and the count
+            `skipped`.
+        columns : dict, optional
+            Columns that have other names there: ``{"text": "query"}`` reads ``query`` as ``text``.
+
+        Returns
+        -------
+        records
+            Of the class that was asked.
+        """
+        faults = Faults(on_error, f"{cls.__name__}.read")
+        found = cls.concatenate(list(cls._parts(source, EVERYTHING, faults, columns)))
+        faults.warn()
+        return replace(found, skipped=faults.skipped)
+
+    @classmethod
+    def batches(
+        cls,
+        source: Sources,
+        size: int = 1000,
+        on_error: OnError = "raise",
+        *,
+        columns: Mapping[str, str] | None = None,
+    ) -> Iterator[Self]:
+        """Read records in batches, never holding more than one.
+
+        Parameters
+        ----------
+        source, on_error, columns
+            As in `read`. The warning comes after the last batch.
+        size : int
+            The most records of one batch.
+        """
+        owner = f"{cls.__name__}.batches"
+        check_parameters(owner, {"size": size}, {"size": Whole(low=1)})
+        return cls._batches(source, size, Faults(on_error, owner), columns)
+
+    @classmethod
+    def _batches(
+        cls, source: Sources, size: int, faults: Faults, columns: Mapping[str, str] | None
+    ) -> Iterator[Self]:
+        told = 0
+        for part in cls._parts(source, size, faults, columns):
+            yield replace(part, skipped=faults.skipped - told)
+            told = faults.skipped
+        faults.warn()
+
+    @classmethod
+    def _parts(
+        cls, source: Sources, size: int, faults: Faults, columns: Mapping[str, str] | None
+    ) -> Iterator[Self]:
+        """Yield at most `size` records at a time; those of text files go on from file to file."""
+        renamed = {theirs: ours for ours, theirs in (columns or {}).items()}
+        builder = cls._builder()
+        for opened in open_sources(source, faults, frozenset(cls._needed), renamed):
+            if opened.tables is not None:
+                if len(builder):
+                    yield builder.finish()
+                    builder = cls._builder()
+                yield from cls._parts_of_tables(opened, size, faults)
+                continue
+            for number, fields in cls._rows_of(read_lines(opened, faults, cls._needed), opened):
+                _add(builder, number, fields, faults)
+                if len(builder) >= size:
+                    yield builder.finish()
+                    builder = cls._builder()
+        if len(builder):
+            yield builder.finish()
+
+    @classmethod
+    def _parts_of_tables(cls, opened: Source, size: int, faults: Faults) -> Iterator[Self]:
+        assert opened.tables is not None
+        for first, table in opened.tables(min(size, TABLE_ROWS)):
+            names = dict(opened.renamed)
+            part = cls._of_table(renamed_table(table, names, opened.name), first, faults)
+            if len(part):
+                yield part
+
+    @classmethod
+    def _of_table(cls, table: pa.Table, first: int, faults: Faults) -> Self:
+        """Take whole columns where all is well; else row by row, which finds the bad ones."""
+        if not set(cls._needed) & set(table.column_names):
+            raise FormatError.no_column(faults.source, cls._needed)
+        try:
+            return cls._from_table(table)
+        except UnfitError:
+            return cls._from_rows(table_rows(table, first, faults.source), faults)
+
+    @classmethod
+    def _from_rows(cls, rows: Iterable[Row], faults: Faults) -> Self:
+        builder = cls._builder()
+        for number, fields in rows:
+            _add(builder, number, fields, faults)
+        made: Self = builder.finish()
+        return made
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Self:
+        """Make records from dictionaries, each what a line of JSON would hold.
+
+        Parameters
+        ----------
+        rows : iterable of dict
+            As `rows` gives them.
+        """
+        faults = Faults("raise", f"{cls.__name__}.from_rows")
+        faults.source = "<rows>"
+        made = cls._from_rows(((n, dict(row)) for n, row in enumerate(rows, start=1)), faults)
+        made._check_characters()
+        return made
+
+    def _check_characters(self) -> None:
+        """Refuse strings that no file can hold; what was read from UTF-8 needs no look."""
+        for texts in self._texts():
+            try:
+                "".join(text or "" for text in texts).encode("utf-8")
+            except UnicodeEncodeError:
+                raise InputError(
+                    "A string holds half of a surrogate pair, which is no character. Decode the"
+                    " text with errors='replace' first."
+                ) from None
+
+    # Cutting and joining.
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of records, as a tuple."""
+        return (len(self),)
+
+    def __getitem__(self, key: object) -> Self:
+        return self._taken(records_of(key, len(self)))
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[record] for record in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            mine == theirs for mine, theirs in zip(self.rows(), other.rows(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[Self]) -> Self:
+        """Put several collections one after the other.
+
+        Parameters
+        ----------
+        parts : iterable of records
+            All of this class; none at all give an empty collection.
+        """
+        listed = list(parts)
+        for part in listed:
+            if not isinstance(part, cls):
+                raise InputError(
+                    f"{cls.__name__}.concatenate takes {cls.__name__}; got {type(part).__name__}."
+                )
+        if len(listed) > 1:
+            return cls._joined(listed)
+        empty: Self = cls._builder().finish()
+        return listed[0] if listed else empty
+
+    def field(self, name: str) -> list[Any]:
+        """Return one field of every record, None where a record has none.
+
+        Parameters
+        ----------
+        name : str
+            As in the JSON lines; at least one record must have it.
+        """
+        values = [row.get(name) for row in self.rows()]
+        if values and all(value is None for value in values):
+            names = sorted({name for row in self.rows() for name in row})
+            raise InputError(f"The records have no field {name!r}. They have: {', '.join(names)}.")
+        return values
+
+    def split(
+        self,
+        *shares: float,
+        by: str | Sequence[Hashable] | None = None,
+        random_state: RandomState = 0,
+    ) -> tuple[Self, ...]:
+        """Part the records at random, as for training, choice of settings and test.
+
+        Parameters
+        ----------
+        *shares : float
+            The share of each part; together 1.
+        by : str or sequence, optional
+            Records that belong together stay together: a field that names the user, the call or the
+            day, or one value a record. Records without a value are each by themselves.
+        random_state : int, Generator or None
+            Where chance comes from; the same number gives the same parts.
+
+        Returns
+        -------
+        tuple of records
+            In each part the records are in their old order.
+        """
+        groups = by
+        if isinstance(by, str):
+            groups = [None if value is None else plain(value) for value in self.field(by)]
+        if groups is not None and len(groups) != len(self):
+            raise ShapeError.lengths("by", len(groups), "the records", len(self))
+        return tuple(
+            self[numbers] for numbers in cut_at_shares(len(self), shares, groups, random_state)
+        )
+
+    # Writing.
+
+    def lines(self, kind: TextKind = "jsonl") -> Iterator[str]:
+        """Yield the lines of a file of some kind, each with its line end.
+
+        Parameters
+        ----------
+        kind : "jsonl" or "tsv"
+            How.
+        """
+        if kind == "jsonl":
+            return write_jsonl(self.rows())
+        if kind == "tsv":
+            names = dict.fromkeys(name for row in self.flat_rows() for name in row)
+            return write_tsv(self.flat_rows(), self.ordered(names), self._spaced)
+        raise FormatError.no_such_form(type(self).__name__, kind)
+
+    def write(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
+        """Write a file of the kind that its ending names, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Ends as `read` says. JSON lines hold everything; the others raise where they cannot hold
+            a record, and TSV and IOB turn fields that purport does not know into text.
+        overwrite : bool
+            False keeps what stands there and raises `OutputExistsError`.
+        """
+        if target_kind(path) in TABLE_KINDS:
+            table = self.to_arrow()
+            write_tables(path, table.schema, [table], overwrite)
+        else:
+            write_lines(path, self.lines, overwrite)
+
+
+def _add(builder: Builder, number: int, fields: Fields, faults: Faults) -> None:
+    try:
+        builder.add(fields)
+    except BadRowError as bad:
+        faults.add(number, bad)
