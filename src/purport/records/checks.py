@@ -41,9 +41,9 @@ def checked(fields: Fields) -> Utterance:
     return Utterance(
         tokens,
         slots,
-        _string(fields.get("intent"), "intent"),
-        _string(fields.get("domain"), "domain"),
-        _identity(fields.get("id")),
+        checked_string(fields.get("intent"), "intent"),
+        checked_string(fields.get("domain"), "domain"),
+        identity(fields.get("id")),
         labels,
         probability,
         extra,
@@ -99,16 +99,18 @@ def _aligned(values: object, name: str, length: int) -> list[str | None] | None:
     return listed
 
 
-def _string(value: object, name: str) -> str | None:
+def checked_string(value: object, name: str) -> str | None:
+    """Return a string or None, or raise `BadRowError`."""
     if value is None or isinstance(value, str):
         return value
     raise BadRowError(f"{name} is {json_word(value)}, not a string")
 
 
-def _identity(value: object) -> str | None:
+def identity(value: object, name: str = "id") -> str | None:
+    """Return what names a record or a person, whole numbers too, or raise `BadRowError`."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return _string(value, "id")
+    return checked_string(value, name)
 
 
 def _predictions(

@@ -9,7 +9,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import count, pairwise, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -83,6 +83,44 @@ class Coded:
     def unknown(cls, length: int) -> Coded:
         """Make a column without a single string."""
         return cls(frozen(np.full(length, UNKNOWN, np.int32)), [])
+
+
+def joined_coded(columns: Sequence[Coded | None], sizes: Sequence[int]) -> Coded | None:
+    """Put columns that need not be there one after the other; None when not one is there."""
+    if all(column is None for column in columns):
+        return None
+    return Coded.joined(
+        [
+            Coded.unknown(size) if column is None else column
+            for column, size in zip(columns, sizes, strict=True)
+        ]
+    )
+
+
+def joined_lists(columns: Sequence[list[Any] | None], sizes: Sequence[int]) -> list[Any] | None:
+    """Put lists that need not be there one after the other; None when not one is there."""
+    if all(column is None for column in columns):
+        return None
+    return [
+        value
+        for column, size in zip(columns, sizes, strict=True)
+        for value in (repeat(None, size) if column is None else column)
+    ]
+
+
+def known_or_none(values: list[Any]) -> list[Any] | None:
+    """Return the values, None when not one is known."""
+    return None if all_unknown(values) else values
+
+
+def all_unknown(values: Iterable[object]) -> bool:
+    """Tell whether every value is None."""
+    return all(value is None for value in values)
+
+
+def each_or_none(column: Iterable[Any] | None) -> Iterable[Any]:
+    """Return the values of a column, None without end where there is no column."""
+    return repeat(None) if column is None else column
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -203,6 +241,10 @@ class Coder:
     def append(self, value: str | None) -> None:
         """Add one string at the end."""
         self._codes.append(self._numbers[value])
+
+    def finish_known(self) -> Coded | None:
+        """Return the column, None when no string has come."""
+        return None if self.empty else self.finish()
 
     def finish(self) -> Coded:
         """Return the column."""

@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from purport.errors import FormatError, InputError, ShapeError
 from purport.estimator.constraints import Whole, check_parameters
 from purport.records.arrow import UnfitError, renamed_table, table_rows
-from purport.records.columns import records_of
+from purport.records.checks import Probability, checked_probability, strings
+from purport.records.columns import Coded, Coder, ragged, records_of
 from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
 from purport.records.parting import RandomState, cut_at_shares
 from purport.records.sources import (
@@ -71,10 +73,17 @@ class Records(ABC):
     offsets: NDArray[np.int64]
     skipped: int = 0
 
+    _ids: list[str | None] | None = None
+    _labels: Coded | None = None
+    _probability: list[Probability | None] | None = None
+    _extra: list[dict[str, Any] | None] | None = None
+
     _needed: ClassVar[tuple[str, ...]]
     """A header that names one of these columns is one of such records."""
     _spaced: ClassVar[frozenset[str]]
     """The columns of TSV that hold several values, parted by spaces."""
+    _position: ClassVar[str]
+    """What a position is called: a token, a step."""
 
     # What a subclass says.
 
@@ -85,7 +94,7 @@ class Records(ABC):
 
     @classmethod
     @abstractmethod
-    def _rows_of(cls, rows: Iterator[Row], source: Source) -> Iterator[Row]:
+    def _rows_of(cls, rows: Iterator[Row], source: Source, faults: Faults) -> Iterator[Row]:
         """Turn the rows of a file into rows that are one record each, with the types of JSON."""
 
     @classmethod
@@ -112,10 +121,6 @@ class Records(ABC):
         """The labels that the records bring, None where not known; None when not one is."""
 
     @abstractmethod
-    def with_labels(self, labels: Any, probability: Any = None) -> Self:
-        """Return the same records with predicted labels beside what they had."""
-
-    @abstractmethod
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each record as a dictionary, as JSON lines hold it; the unknown is left out."""
 
@@ -131,6 +136,70 @@ class Records(ABC):
     @abstractmethod
     def to_arrow(self) -> pa.Table:
         """Return a table with a row a record."""
+
+    # What was predicted, and whose record it is.
+
+    @property
+    def ids(self) -> list[str | None] | None:
+        """The id of each record; None when not one is known."""
+        return self._ids
+
+    @cached_property
+    def labels(self) -> Labels | None:
+        """The predicted labels that `with_labels` put in, or that were read; None without any."""
+        return ragged(self._labels.strings(), self.offsets) if self._labels else None
+
+    @property
+    def probability(self) -> list[Probability | None] | None:
+        """How sure the predictions are: a number, or one a position, for each record."""
+        return self._probability
+
+    def with_labels(
+        self,
+        labels: Sequence[Sequence[str | None]],
+        probability: Sequence[Probability] | NDArray[np.float64] | None = None,
+    ) -> Self:
+        """Return the same records with predicted labels beside what they had.
+
+        Parameters
+        ----------
+        labels : list of lists of str
+            A label a position.
+        probability : list, optional
+            For each record a number, or one number a position.
+
+        Examples
+        --------
+        >>> from purport.records.utterances import Utterances
+        >>> talk = Utterances.from_lists([["play", "jazz"]])
+        >>> told = talk.with_labels([["O", "B-genre"]], [0.9])
+        >>> next(told.rows())
+        {'tokens': ['play', 'jazz'], 'labels': ['O', 'B-genre'], 'probability': 0.9}
+        """
+        lengths = np.diff(self.offsets).tolist()
+        if len(labels) != len(self):
+            raise ShapeError.lengths("labels", len(labels), "the records", len(self))
+        if probability is not None and len(probability) != len(self):
+            raise ShapeError.lengths("probability", len(probability), "the records", len(self))
+        coder = Coder()
+        sure: list[Probability | None] = []
+        for record, (given, length) in enumerate(zip(labels, lengths, strict=True)):
+            try:
+                told = strings(given, "labels", unknown=True)
+                if probability is not None:
+                    sure.append(checked_probability(probability[record], length))
+            except BadRowError as bad:
+                raise InputError(
+                    f"Record {record + 1}: {bad.reason}. Give one a {self._position}."
+                ) from None
+            if len(told) != length:
+                raise ShapeError.lengths(
+                    f"labels[{record}]", len(told), f"the {self._position}s", length
+                )
+            coder.extend(told)
+        return replace(
+            self, _labels=coder.finish(), _probability=None if probability is None else sure
+        )
 
     # Reading.
 
@@ -215,7 +284,8 @@ class Records(ABC):
                     builder = cls._builder()
                 yield from cls._parts_of_tables(opened, size, faults)
                 continue
-            for number, fields in cls._rows_of(read_lines(opened, faults, cls._needed), opened):
+            rows = read_lines(opened, faults, cls._needed)
+            for number, fields in cls._rows_of(rows, opened, faults):
                 _add(builder, number, fields, faults)
                 if len(builder) >= size:
                     yield builder.finish()

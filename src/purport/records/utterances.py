@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from purport.errors import InputError, ShapeError
+from purport.errors import ShapeError
 from purport.records.arrow import (
     UnfitError,
     any_column,
@@ -36,8 +36,13 @@ from purport.records.columns import (
     UNKNOWN,
     Coded,
     Coder,
+    all_unknown,
+    each_or_none,
     frozen,
+    joined_coded,
+    joined_lists,
     joined_offsets,
+    known_or_none,
     offsets_of,
     positions_of,
     ragged,
@@ -83,12 +88,9 @@ class Utterances(Records):
     _slots: Coded | None = None
     _intents: Coded | None = None
     _domains: Coded | None = None
-    _ids: list[str | None] | None = None
-    _labels: Coded | None = None
-    _probability: list[Probability | None] | None = None
-    _extra: list[dict[str, Any] | None] | None = None
 
     _needed: ClassVar[tuple[str, ...]] = ("tokens", "text")
+    _position: ClassVar[str] = "token"
     _spaced: ClassVar[frozenset[str]] = TAGGED
 
     @classmethod
@@ -139,7 +141,7 @@ class Utterances(Records):
         return _Builder()
 
     @classmethod
-    def _rows_of(cls, rows: Iterator[Row], source: Source) -> Iterator[Row]:
+    def _rows_of(cls, rows: Iterator[Row], source: Source, faults: Faults) -> Iterator[Row]:
         if source.kind == "jsonl":
             return rows
         return ((number, from_text(fields)) for number, fields in rows)
@@ -154,19 +156,10 @@ class Utterances(Records):
         positions = [len(part.token_codes) for part in parts]
 
         def coded(name: str, sizes: list[int]) -> Coded | None:
-            columns = [getattr(part, name) for part in parts]
-            if not any(columns):
-                return None
-            return Coded.joined(
-                [column or Coded.unknown(n) for column, n in zip(columns, sizes, strict=True)]
-            )
+            return joined_coded([getattr(part, name) for part in parts], sizes)
 
         def listed(name: str) -> list[Any] | None:
-            columns = [getattr(part, name) for part in parts]
-            if not any(columns):
-                return None
-            filled = zip(columns, lengths, strict=True)
-            return [value for column, n in filled for value in column or repeat(None, n)]
+            return joined_lists([getattr(part, name) for part in parts], lengths)
 
         return Utterances(
             offsets=joined_offsets([part.offsets for part in parts]),
@@ -249,16 +242,6 @@ class Utterances(Records):
         return self.slots
 
     @cached_property
-    def labels(self) -> list[list[str | None]] | None:
-        """The predicted tags that `with_labels` put in, or that were read; None without any."""
-        return ragged(self._labels.strings(), self.offsets) if self._labels else None
-
-    @property
-    def probability(self) -> list[Probability | None] | None:
-        """How sure the predictions are: a number, or one a token, for each utterance."""
-        return self._probability
-
-    @cached_property
     def intents(self) -> list[str | None] | None:
         """The intent of each utterance; None when not one is known."""
         return self._intents.strings() if self._intents else None
@@ -267,55 +250,6 @@ class Utterances(Records):
     def domains(self) -> list[str | None] | None:
         """The domain of each utterance; None when not one is known."""
         return self._domains.strings() if self._domains else None
-
-    @property
-    def ids(self) -> list[str | None] | None:
-        """The id of each utterance; None when not one is known."""
-        return self._ids
-
-    def with_labels(
-        self,
-        labels: Sequence[Sequence[str | None]],
-        probability: Sequence[Probability] | NDArray[np.float64] | None = None,
-    ) -> Utterances:
-        """Return the same utterances with predicted tags beside what they had.
-
-        Parameters
-        ----------
-        labels : list of lists of str
-            A tag a token.
-        probability : list, optional
-            For each utterance a number, or one number a token.
-
-        Examples
-        --------
-        >>> talk = Utterances.from_lists([["play", "jazz"]])
-        >>> told = talk.with_labels([["O", "B-genre"]], [0.9])
-        >>> next(told.rows())
-        {'tokens': ['play', 'jazz'], 'labels': ['O', 'B-genre'], 'probability': 0.9}
-        """
-        lengths = np.diff(self.offsets).tolist()
-        if len(labels) != len(self):
-            raise ShapeError.lengths("labels", len(labels), "the records", len(self))
-        if probability is not None and len(probability) != len(self):
-            raise ShapeError.lengths("probability", len(probability), "the records", len(self))
-        coder = Coder()
-        sure: list[Probability | None] = []
-        for record, (tags, length) in enumerate(zip(labels, lengths, strict=True)):
-            try:
-                told = strings(tags, "labels", unknown=True)
-                if probability is not None:
-                    sure.append(checked_probability(probability[record], length))
-            except BadRowError as bad:
-                raise InputError(f"Record {record + 1}: {bad.reason}. Give one a token.") from None
-            if len(told) != length:
-                raise ShapeError.lengths(
-                    f"labels[{record}]", len(told), f"tokens[{record}]", length
-                )
-            coder.extend(told)
-        return replace(
-            self, _labels=coder.finish(), _probability=None if probability is None else sure
-        )
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each utterance as a dictionary, as JSON lines hold it; the unknown is left out.
@@ -326,19 +260,19 @@ class Utterances(Records):
         {'id': 'u1', 'tokens': ['stop']}
         """
         columns = (self.ids, self.tokens, self.slots, self.intents, self.domains)
-        predictions = zip(_or_none(self.labels), _or_none(self.probability), strict=False)
-        extras = _or_none(self._extra)
+        predictions = zip(each_or_none(self.labels), each_or_none(self.probability), strict=False)
+        extras = each_or_none(self._extra)
         for *values, (labels, probability), extra, _ in zip(
-            *map(_or_none, columns), predictions, extras, range(len(self)), strict=False
+            *map(each_or_none, columns), predictions, extras, range(len(self)), strict=False
         ):
             row = {
                 name: value
                 for name, value in zip(FIRST, values, strict=True)
-                if value is not None and not (name == "slots" and _unknown(value))
+                if value is not None and not (name == "slots" and all_unknown(value))
             }
             if extra:
                 row.update(extra)
-            if labels is not None and not _unknown(labels):
+            if labels is not None and not all_unknown(labels):
                 row["labels"] = labels
             if probability is not None:
                 row["probability"] = probability
@@ -448,14 +382,14 @@ def _of_columns(table: pa.Table) -> Utterances:
         _ids=None if ids is None else ids.strings(),
         _labels=tags("labels"),
         _probability=_probabilities(table, lengths) if "probability" in names else None,
-        _extra=_known([row or None for row in extra]),
+        _extra=known_or_none([row or None for row in extra]),
     )
 
 
 def _probabilities(table: pa.Table, lengths: NDArray[np.int64]) -> list[Any] | None:
     values = values_of(table["probability"], table.schema.field("probability"), "the table")
     try:
-        return _known(list(map(checked_probability, values, lengths.tolist())))
+        return known_or_none(list(map(checked_probability, values, lengths.tolist())))
     except BadRowError:
         raise UnfitError from None
 
@@ -491,27 +425,11 @@ class _Builder:
         return Utterances(
             offsets=frozen(offsets_of(self._lengths)),
             _tokens=self._tokens.finish(),
-            _slots=_column(self._slots),
-            _intents=_column(self._intents),
-            _domains=_column(self._domains),
-            _ids=_known(self._ids),
-            _labels=_column(self._labels),
-            _probability=_known(self._probability),
-            _extra=_known(self._extra),
+            _slots=self._slots.finish_known(),
+            _intents=self._intents.finish_known(),
+            _domains=self._domains.finish_known(),
+            _ids=known_or_none(self._ids),
+            _labels=self._labels.finish_known(),
+            _probability=known_or_none(self._probability),
+            _extra=known_or_none(self._extra),
         )
-
-
-def _column(coder: Coder) -> Coded | None:
-    return None if coder.empty else coder.finish()
-
-
-def _known(values: list[Any]) -> list[Any] | None:
-    return values if any(value is not None for value in values) else None
-
-
-def _or_none(column: Iterable[Any] | None) -> Iterable[Any]:
-    return repeat(None) if column is None else column
-
-
-def _unknown(tags: list[str | None]) -> bool:
-    return all(tag is None for tag in tags)

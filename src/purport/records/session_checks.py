@@ -1,0 +1,180 @@
+"""One session out of the fields of a row, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purport.records.checks import (
+    Probability,
+    checked_probability,
+    checked_string,
+    identity,
+    strings,
+)
+from purport.records.formats import Fields, json_word
+from purport.records.sources import BadRowError
+
+STEP = ("obs", "features", "clicked", "label", "t", "who")
+"""The fields of a step that purport knows, in the order in which they are written."""
+KNOWN = frozenset({"id", "steps", "labels", "probability"})
+
+
+class Step(NamedTuple):
+    """One checked step; `extra` holds the fields that purport does not know, None without any."""
+
+    text: str | None
+    features: dict[str, float | str] | None
+    clicked: list[str] | None
+    label: str | None
+    time: float
+    """Seconds since 1970 in UTC, NaN where missing."""
+    written: bool
+    """Whether the time was given as date and time of day, not as seconds."""
+    who: str | None
+    extra: dict[str, Any] | None
+
+
+class Session(NamedTuple):
+    """One checked row."""
+
+    id: str | None
+    steps: list[Step]
+    labels: list[str | None] | None
+    probability: Probability | None
+    extra: dict[str, Any] | None
+
+
+def checked_session(fields: Fields) -> Session:
+    """Return the session that the fields describe, or raise `BadRowError`."""
+    told = fields.get("steps")
+    if told is None:
+        raise BadRowError("it has no steps")
+    if not isinstance(told, list | tuple):
+        raise BadRowError(f"steps is {json_word(told)}, not an array of objects")
+    steps = []
+    for place, step in enumerate(told):
+        try:
+            steps.append(checked_step(step))
+        except BadRowError as bad:
+            raise BadRowError(f"steps[{place}]: {bad.reason}") from None
+    extra = {name: value for name, value in fields.items() if name not in KNOWN}
+    labels, probability = None, None
+    try:
+        labels = _labels(fields.get("labels"), len(steps))
+        probability = checked_probability(fields.get("probability"), len(steps))
+    except BadRowError:
+        # Others use these names for other things: what does not fit is kept as it came.
+        labels = probability = None
+        extra |= {name: fields[name] for name in ("labels", "probability") if name in fields}
+    return Session(identity(fields.get("id")), steps, labels, probability, extra or None)
+
+
+def checked_step(fields: object) -> Step:
+    """Return the step that the fields describe, or raise `BadRowError`."""
+    if not isinstance(fields, dict):
+        raise BadRowError(f"it is {json_word(fields)}, not an object")
+    observed = fields.get("obs")
+    text, features = None, None
+    if isinstance(observed, dict):
+        features = _features(observed, "obs")
+    else:
+        text = checked_string(observed, "obs")
+    if fields.get("features") is not None:
+        if features is not None:
+            raise BadRowError("both obs and features hold named features")
+        features = _features(fields["features"], "features")
+    clicked = fields.get("clicked")
+    time, written = _time(fields.get("t"))
+    return Step(
+        text,
+        features,
+        None if clicked is None else strings(clicked, "clicked", unknown=False),
+        checked_string(fields.get("label"), "label"),
+        time,
+        written,
+        identity(fields.get("who"), "who"),
+        {name: value for name, value in fields.items() if name not in STEP} or None,
+    )
+
+
+def written_time(seconds: float, as_text: bool) -> float | str | None:
+    """Write seconds since 1970 as they were given: as date and time of day in UTC, or as a number.
+
+    Examples
+    --------
+    >>> written_time(0.0, True), written_time(1203898814.5, True), written_time(60.0, False)
+    ('1970-01-01 00:00:00', '2008-02-25 00:20:14.500000', 60)
+    """
+    if math.isnan(seconds):
+        return None
+    if as_text:
+        return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat(" ")
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def plain_time(value: object) -> object:
+    """Return a time of Python, NumPy or pandas as a string or a number.
+
+    Examples
+    --------
+    >>> plain_time(datetime(2026, 1, 31, 12)), plain_time(np.int64(60))
+    ('2026-01-31 12:00:00', 60)
+    """
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else str(value.astype("datetime64[us]").item())
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _labels(given: object, length: int) -> list[str | None] | None:
+    if given is None:
+        return None
+    labels = strings(given, "labels", unknown=True)
+    if len(labels) != length:
+        raise BadRowError(f"there are {length} steps but {len(labels)} labels")
+    return labels
+
+
+def _features(given: object, name: str) -> dict[str, float | str]:
+    if not isinstance(given, dict):
+        raise BadRowError(f"{name} is {json_word(given)}, not an object")
+    features: dict[str, float | str] = {}
+    for feature, value in given.items():
+        if value is None:
+            continue
+        if isinstance(value, str) or (isinstance(value, int | float) and _is_finite(value)):
+            features[feature] = value
+        else:
+            raise BadRowError(
+                f"a feature of {name} is {json_word(value)}, not a number or a string"
+            )
+    return features
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond float64
+        return False
+
+
+def _time(given: object) -> tuple[float, bool]:
+    if given is None:
+        return math.nan, False
+    if isinstance(given, str):
+        try:
+            when = datetime.fromisoformat(given)
+        except ValueError:
+            raise BadRowError("t is no date and time of day as 2026-01-31 23:59:59") from None
+        try:
+            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp(), True
+        except (OverflowError, ValueError):
+            raise BadRowError("t is too far from the present") from None
+    if isinstance(given, int | float) and not isinstance(given, bool) and _is_finite(given):
+        return float(given), False
+    raise BadRowError(f"t is {json_word(given)}, not seconds or a date and time of day")
