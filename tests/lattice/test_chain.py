@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import enumeration
 
-from purport.lattice.chain import Chain, Clamp, Emissions, Potentials
+from purport.lattice.chain import Chain
+from purport.lattice.potentials import NO_CLAMP, Clamp, Emissions, Potentials
 from purport.lattice.transitions import Arcs, Transitions
 
 
@@ -78,17 +81,117 @@ def test_sums_equal_enumeration(problem):
 @given(problems())
 @settings(max_examples=100, deadline=None)
 def test_best_paths_equal_enumeration(problem):
-    arcs, scores, emissions, index, offsets, clamp, _, _, _ = problem
+    arcs, scores, emissions, index, offsets, clamp, start, stop, _ = problem
     chain = Chain(index, offsets, arcs.states)
-    path, found = chain.best_paths(emissions, Transitions.of(arcs, scores), clamp)
-    matrix = arcs.matrix(scores)
-    for n, (span, rows, _, _, _) in enumerate(each_sequence(problem)):
-        best = enumeration.best_score(rows, matrix)
+    path, found = chain.best_paths(emissions, Transitions.of(arcs, scores), clamp, start, stop)
+    for n, (span, *sequence) in enumerate(each_sequence(problem)):
+        best = enumeration.best_score(*sequence)
         np.testing.assert_allclose(found[n], best, rtol=1e-12, atol=1e-12)
-        if len(rows) and best > -np.inf:
-            states = path[span]
-            score = rows[np.arange(len(rows)), states].sum() + matrix[states[:-1], states[1:]].sum()
-            np.testing.assert_allclose(score, best, rtol=1e-12, atol=1e-12)
+        if len(sequence[0]) and best > -np.inf:
+            np.testing.assert_allclose(
+                score_of(path[span], *sequence), best, rtol=1e-12, atol=1e-12
+            )
+
+
+def score_of(states, rows, matrix, start, stop):
+    steps = rows[np.arange(len(rows)), states].sum() + matrix[states[:-1], states[1:]].sum()
+    return steps + start[states[0]] + stop[states[-1]]
+
+
+@given(problems(), st.integers(1, 6))
+@settings(max_examples=100, deadline=None)
+def test_the_k_best_paths_equal_enumeration(problem, count):
+    arcs, scores, emissions, index, offsets, clamp, start, stop, _ = problem
+    chain = Chain(index, offsets, arcs.states)
+    transitions = Transitions.of(arcs, scores)
+    paths, found = chain.k_best(emissions, transitions, count, clamp, start, stop)
+    _, best_scores = chain.best_paths(emissions, transitions, clamp, start, stop)
+    np.testing.assert_allclose(found[:, 0], best_scores, rtol=1e-12, atol=1e-12)
+    for n, (span, *sequence) in enumerate(each_sequence(problem)):
+        if not len(sequence[0]):
+            np.testing.assert_array_equal(found[n], [0.0] + [-np.inf] * (count - 1))
+            continue
+        every = np.sort(enumeration.path_scores(*sequence)[1])[::-1]
+        expected = np.full(count, -np.inf)
+        expected[: len(every)] = every[:count]
+        np.testing.assert_allclose(found[n], expected, rtol=1e-12, atol=1e-12)
+        possible = [
+            tuple(path[span]) for path, x in zip(paths, found[n], strict=True) if x > -np.inf
+        ]
+        assert len(set(possible)) == len(possible)
+        for path, x in zip(possible, found[n], strict=False):
+            np.testing.assert_allclose(
+                score_of(np.array(path), *sequence), x, rtol=1e-12, atol=1e-9
+            )
+
+
+@given(problems())
+@settings(max_examples=40, deadline=None)
+def test_no_sample_is_impossible(problem):
+    arcs, scores, emissions, index, offsets, clamp, start, stop, random = problem
+    chain = Chain(index, offsets, arcs.states)
+    uniforms = random.random((20, len(index)))
+    drawn = chain.sample(emissions, Transitions.of(arcs, scores), uniforms, clamp, start, stop)
+    for span, *sequence in each_sequence(problem):
+        if not len(sequence[0]):
+            continue
+        possible = enumeration.best_score(*sequence) > -np.inf
+        for path in drawn[:, span]:
+            if possible:
+                assert score_of(path, *sequence) > -np.inf
+            else:
+                assert np.all(path == -1)
+
+
+@pytest.mark.parametrize(("rest", "lead"), [(0.0, 0.0), (-np.inf, 0.0), (-np.inf, 1600.0)])
+def test_samples_come_as_often_as_they_are_probable(rest, lead):
+    """Chi-squared over all paths; with scores that exponentials alone could not hold, too."""
+    random = np.random.default_rng(3)
+    states, steps, draws = 3, 3, 20_000
+    listed = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 1]], bool)
+    arcs = Arcs(states, *np.nonzero(listed), rest)
+    transitions = Transitions.of(arcs, random.normal(0, 1, len(arcs)))
+    emissions = random.normal(0, 1, (steps, states))
+    emissions[:, 0] += [lead, -lead / 2, -lead / 2]  # far ahead at first, and in the end not
+    start, stop = random.normal(0, 1, (2, states))
+    chain = Chain(np.arange(steps, dtype=np.int32), np.array([0, steps]), states)
+    uniforms = random.random((draws, steps))
+    drawn = chain.sample(emissions, transitions, uniforms, None, start, stop)
+    paths, scores = enumeration.path_scores(emissions, arcs.matrix(transitions.scores), start, stop)
+    expected = draws * np.exp(scores - enumeration.log_sum(scores))
+    number = {path: k for k, path in enumerate(paths)}
+    counts = np.bincount([number[tuple(path)] for path in drawn.tolist()], minlength=len(paths))
+    often = expected >= 5
+    chi2 = np.sum((counts - expected)[often] ** 2 / expected[often])
+    assert counts[expected == 0].sum() == 0
+    assert chi2 < 2 * often.sum() + 20
+    assert often.sum() >= 2
+
+
+def test_forbidden_arcs_that_are_made_up_for_in_two_steps_stay_out_of_log_space():
+    """B and O are reached from everywhere, I from B and I alone: two steps reach everything."""
+    allowed = np.ones((3, 3), bool)
+    allowed[0, 2] = False  # O before I
+    arcs = Arcs(3, *np.nonzero(allowed), -np.inf)
+    assert arcs.reach == 2
+    assert Arcs(3, [0, 1, 2], [1, 2, 0], -np.inf).reach == 0
+    assert Arcs(3, [0], [1], 0.0).reach == 1
+    random = np.random.default_rng(2)
+    transitions = Transitions.of(arcs, random.normal(0, 1, len(arcs)))
+    steps = 400
+    emissions = random.uniform(-40, 40, (steps, 3))
+    chain = Chain(np.arange(steps, dtype=np.int32), np.array([0, steps]), 3)
+    start = np.array([0.0, 0.0, -np.inf])
+    potentials = Potentials(Emissions.of(emissions.copy()), transitions, start)
+    posteriors = np.zeros((steps, 3))
+    found = chain.expectations(potentials, np.ones(1), posteriors, np.arange(steps, dtype=np.int32))
+    emissions[0] += start
+    z, expected = enumeration.log_space_sums(emissions, arcs.matrix(transitions.scores))
+    np.testing.assert_allclose(found.log_partition[0], z, rtol=1e-12)
+    np.testing.assert_allclose(posteriors, expected, atol=1e-10)
+    walk = SimpleNamespace(potentials=potentials, clamp=NO_CLAMP)
+    walked = chain._out_of_range(walk)
+    assert not walked.any()
 
 
 @pytest.mark.parametrize("states", [5, 40])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purport.lattice.chain import WIDEST, Emissions
+from purport.lattice.potentials import WIDEST, Emissions
 
 
 def exponentials(numbers):

@@ -12,8 +12,9 @@ A caller brings four things, all in logarithms:
 
 The fast path scales each step. What it can hold is decided beforehand: an entry of the forward
 vector lies at most (range of the row + range of the arcs) below the largest, since every state can
-be reached from every other in one step; with forbidden arcs states may drift apart over many steps,
-so there the ranges are summed up. A sequence beyond `WIDEST` goes to log space.
+be reached from every other in one step. Where arcs are forbidden that takes several steps, whose
+ranges are summed up, or those of the whole sequence if some states are never reached. A sequence
+beyond `WIDEST` goes to log space.
 
 States that are not labels, automata and per-row transitions come as further forms of the
 transitions.
@@ -31,9 +32,11 @@ import numpy as np
 
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
 from purport.fold.scratch import Scratch
-from purport.lattice.exponential import exponentiate_rows
+from purport.lattice.kbest import k_best_paths
 from purport.lattice.lanes import Packs
 from purport.lattice.logspace import sum_paths_in_log_space
+from purport.lattice.potentials import NO_CLAMP, WIDEST, Clamp, Potentials
+from purport.lattice.sampling import sample_paths
 from purport.lattice.scaled import sum_paths
 from purport.lattice.transitions import Transitions
 from purport.lattice.viterbi import best_paths
@@ -41,90 +44,9 @@ from purport.lattice.viterbi import best_paths
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WIDEST = 300.0
-"""Products of two entries this far below one stay above the smallest float64."""
-
 _scratch = Scratch()
 _NO_ROWS = np.empty((0, 0))
 _NO_INDEX = np.empty(0, np.int32)
-
-
-class Potentials:
-    """Emissions, transitions, start and stop made ready for sums over paths.
-
-    Parameters
-    ----------
-    emissions : Emissions
-        Exponentiated rows.
-    transitions : Transitions
-        Scores of the arcs.
-    start, stop : (S,) float64, log, or None
-        None is all zeros.
-    """
-
-    def __init__(
-        self,
-        emissions: Emissions,
-        transitions: Transitions,
-        start: NDArray[np.float64] | None = None,
-        stop: NDArray[np.float64] | None = None,
-    ) -> None:
-        states = transitions.arcs.states
-        self.emissions = emissions
-        self.transitions = transitions
-        self.start = np.zeros(states) if start is None else start
-        self.stop = np.zeros(states) if stop is None else stop
-        ends = np.concatenate([self.start, self.stop])
-        finite = ends[np.isfinite(ends)]
-        self.ends_spread = float(np.ptp(finite)) if len(finite) else 0.0
-
-
-@dataclass(frozen=True)
-class Emissions:
-    """Rows of potentials, each divided by its largest.
-
-    Attributes
-    ----------
-    rows : (U, S) float64
-        exp(score - highest); in logarithms where `spread` is above `WIDEST`.
-    highest : (U,) float64
-        Largest log score of each row.
-    spread : (U,) float64
-        Largest less smallest finite log score of each row.
-    """
-
-    rows: NDArray[np.float64]
-    highest: NDArray[np.float64]
-    spread: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, rows: NDArray[np.float64], widest: float = WIDEST) -> Emissions:
-        """Exponentiate log scores, in place."""
-        highest, spread = np.empty((2, len(rows)))
-        exponentiate_rows(rows, widest, highest, spread)
-        return cls(rows, highest, spread)
-
-
-class Clamp:
-    """Scores added at positions: which paths agree with the evidence, and how well.
-
-    Parameters
-    ----------
-    scores : (D, S) float64, log
-        -inf forbids a state.
-    index : (P,) int32
-        The row of `scores` of each position.
-    """
-
-    def __init__(self, scores: NDArray[np.float64], index: NDArray[np.int32]) -> None:
-        self.scores = scores
-        self.index = np.array(index, np.int32)
-        self.factors = Emissions.of(scores.copy(), np.inf)
-        self.restrains = len(scores) > 0
-
-
-NO_CLAMP = Clamp(np.empty((0, 0)), np.empty(0, np.int32))
-"""The clamp that every path agrees with."""
 
 
 @dataclass(frozen=True)
@@ -221,27 +143,19 @@ class Chain:
         emissions: NDArray[np.float64],
         transitions: Transitions,
         clamp: Clamp | None = None,
+        start: NDArray[np.float64] | None = None,
+        stop: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the best path's state at every position (P,) and its score (N,).
 
         Emissions are logarithms here, as everywhere outside `Potentials`, and are left alone.
         """
         arcs = transitions.arcs
-        clamp = clamp or NO_CLAMP
         path = np.empty(len(self.index), np.int32)
         score = np.empty(len(self))
-        longest = int(np.max(np.diff(self.offsets), initial=0))
         is_dense = not (arcs.rest == 0.0 and 4 * len(arcs) < self.states**2)
-        zeros = np.zeros(self.states)
         best_paths(
-            emissions,
-            self.index,
-            self.offsets,
-            clamp.restrains,
-            clamp.scores,
-            clamp.index,
-            zeros,
-            zeros,
+            *self._scored(emissions, clamp, start, stop),
             is_dense,
             transitions.matrix if is_dense else _NO_ROWS,
             arcs.from_source,
@@ -249,11 +163,87 @@ class Chain:
             transitions.scores,
             transitions.highest,
             arcs.is_listed,
-            np.empty((longest, self.states), np.int32),
+            np.empty((self._longest, self.states), np.int32),
             path,
             score,
         )
         return path, score
+
+    def k_best(
+        self,
+        emissions: NDArray[np.float64],
+        transitions: Transitions,
+        count: int,
+        clamp: Clamp | None = None,
+        start: NDArray[np.float64] | None = None,
+        stop: NDArray[np.float64] | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the best paths (count, P), best first, and their scores (N, count).
+
+        Where a sequence has fewer paths, the scores of those missing are -inf.
+        """
+        paths = np.empty((count, len(self.index)), np.int32)
+        scores = np.empty((len(self), count))
+        k_best_paths(
+            *self._scored(emissions, clamp, start, stop),
+            np.ascontiguousarray(transitions.matrix.T),
+            np.empty((self._longest, self.states, count), np.int32),
+            paths,
+            scores,
+        )
+        return paths, scores
+
+    def sample(
+        self,
+        emissions: NDArray[np.float64],
+        transitions: Transitions,
+        uniforms: NDArray[np.float64],
+        clamp: Clamp | None = None,
+        start: NDArray[np.float64] | None = None,
+        stop: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int32]:
+        """Return paths drawn at random, of the same shape as `uniforms` (draws, P).
+
+        Each number from [0, 1) decides one state. Where a sequence has no path its states are -1.
+        """
+        paths = np.empty(uniforms.shape, np.int32)
+        into = np.ascontiguousarray(transitions.matrix.T)
+        shift = float(np.max(into, initial=0.0))
+        sample_paths(
+            *self._scored(emissions, clamp, start, stop),
+            into,
+            np.exp(into - shift),
+            shift,
+            uniforms,
+            np.empty((self._longest, self.states)),
+            paths,
+        )
+        return paths
+
+    @property
+    def _longest(self) -> int:
+        return int(np.max(np.diff(self.offsets), initial=0))
+
+    def _scored(
+        self,
+        emissions: NDArray[np.float64],
+        clamp: Clamp | None,
+        start: NDArray[np.float64] | None,
+        stop: NDArray[np.float64] | None,
+    ) -> tuple[Floats, Int32s, Int64s, bool, Floats, Int32s, Floats, Floats]:
+        """Return what every kernel over log scores is given first."""
+        clamp = clamp or NO_CLAMP
+        zeros = np.zeros(self.states)
+        return (
+            emissions,
+            self.index,
+            self.offsets,
+            clamp.restrains,
+            clamp.scores,
+            clamp.index,
+            zeros if start is None else start,
+            zeros if stop is None else stop,
+        )
 
     def _sums(self, walk: _Walk) -> Expectations:
         transitions = walk.potentials.transitions
@@ -355,6 +345,15 @@ class Chain:
             pair_matrix,
         )
 
+    def _steps_to_reach_all(self, walk: _Walk) -> int:
+        """Return in how many steps every state reaches every other; 0 if that is not sure."""
+        reach = walk.potentials.transitions.reach
+        if reach <= 1:
+            return reach
+        # Forbidden states may close the ways that allowed arcs leave open.
+        rows = walk.potentials.emissions.rows
+        return 0 if walk.clamp.restrains or np.count_nonzero(rows) < rows.size else reach
+
     def _out_of_range(self, walk: _Walk) -> NDArray[np.bool_]:
         transitions, clamp = walk.potentials.transitions, walk.clamp
         unsafe = np.zeros(len(self), np.bool_)
@@ -367,7 +366,7 @@ class Chain:
             clamp.index,
             transitions.spread,
             walk.potentials.ends_spread,
-            transitions.forbids,
+            self._steps_to_reach_all(walk),
             WIDEST,
             unsafe,
         )
@@ -376,7 +375,7 @@ class Chain:
 
 @kernel(
     "void(float64[::1], int32[::1], int64[::1], boolean, float64[::1], int32[::1],"
-    " float64, float64, boolean, float64, boolean[::1])"
+    " float64, float64, int64, float64, boolean[::1])"
 )
 def find_out_of_range(
     spread: Floats,  # (U,)
@@ -387,18 +386,26 @@ def find_out_of_range(
     clamp_index: Int32s,  # (P,)
     arc_spread: float,
     ends_spread: float,
-    adds_up: bool,
+    reach: int,
     widest: float,
     out: Booleans,  # (N,)
 ) -> None:
-    """Mark the sequences whose forward vectors could span more than `widest`."""
+    """Mark the sequences whose forward vectors could span more than `widest`.
+
+    `reach` steps, one after the other, are taken together; 0 takes all steps of a sequence.
+    """
     for n in range(len(out)):
         furthest = 0.0
-        path = ends_spread
+        together = 0.0
         for p in range(offsets[n], offsets[n + 1]):
-            step = spread[index[p]] + arc_spread
-            if is_clamped:
-                step += clamp_spread[clamp_index[p]]
-            furthest = max(furthest, step)
-            path += step
-        out[n] = (path if adds_up else furthest + ends_spread) > widest
+            for place in range(2):
+                # The step that comes in, and the one that goes out.
+                q = p - place * reach
+                if place == 1 and (reach == 0 or q < offsets[n]):
+                    continue
+                step = spread[index[q]] + arc_spread
+                if is_clamped:
+                    step += clamp_spread[clamp_index[q]]
+                together += step if place == 0 else -step
+            furthest = max(furthest, together)
+        out[n] = furthest + ends_spread > widest

@@ -37,6 +37,9 @@ HIGHEST_SPARSE_SCORE = 100.0
 LISTED_SHARE = 0.25
 """Above this share of all arcs, and from 32 states on, a matrix product is faster than lists."""
 
+FURTHEST = 8
+"""States that reach each other in more steps count as never reaching each other."""
+
 GROUP = 4
 """Lists are padded to groups of this many arcs, which a kernel takes in one go."""
 
@@ -103,6 +106,11 @@ class Arcs:
         listed[self.sources, self.targets] = True
         return listed
 
+    @cached_property
+    def reach(self) -> int:
+        """In how many steps every state reaches every other over allowed arcs; 0 for never."""
+        return steps_to_reach_all(self.is_listed | (self.rest == 0.0))
+
     def matrix(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return all scores as an (S, S) matrix of logarithms."""
         matrix = np.full((self.states, self.states), self.rest)
@@ -159,8 +167,6 @@ class Transitions:
     spread : float
         Largest finite score less the smallest, the rest included: how far one step can move states
         apart.
-    forbids : bool
-        Whether any arc is forbidden.
     values : (A,) float64
         exp(score - shift) of every listed arc.
     one_plus : float
@@ -175,12 +181,18 @@ class Transitions:
     scores: NDArray[np.float64]
     shift: float
     spread: float
-    forbids: bool
     values: NDArray[np.float64]
     one_plus: float
     dense: NDArray[np.float64]
     forward: NDArray[np.float64]
     backward: NDArray[np.float64]
+
+    @cached_property
+    def reach(self) -> int:
+        """In how many steps every state reaches every other; 0 for never."""
+        if np.all(np.isfinite(self.scores)):
+            return self.arcs.reach
+        return steps_to_reach_all(np.isfinite(self.matrix))
 
     @cached_property
     def highest(self) -> NDArray[np.float64]:
@@ -227,10 +239,23 @@ class Transitions:
             scores=scores,
             shift=shift,
             spread=float(high - low),
-            forbids=forbids,
             values=values,
             one_plus=float(sparse and small),
             dense=dense,
             forward=forward,
             backward=backward,
         )
+
+
+def steps_to_reach_all(allowed: NDArray[np.bool_]) -> int:
+    """Return the least number of steps in which every state reaches every other; 0 for never.
+
+    From that number on it stays so: a state that is reached at all is entered from some state, and
+    that one is reached from everywhere in one step less.
+    """
+    reached = allowed.astype(np.float32)
+    for steps in range(1, FURTHEST + 1):
+        if np.all(reached):
+            return steps
+        reached = (reached @ allowed > 0).astype(np.float32)
+    return 0

@@ -13,7 +13,8 @@ import numpy as np
 
 from purport.features.rows import Rows
 from purport.fold.engine import Engine
-from purport.lattice.chain import Chain, Clamp, Emissions, Potentials
+from purport.lattice.chain import Chain
+from purport.lattice.potentials import Clamp, Emissions, Potentials
 from purport.records.columns import positions_of
 from purport.sequence.likelihood import Scores
 from purport.sequence.partitions import clamp_to_labels, select_rows

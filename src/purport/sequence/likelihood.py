@@ -20,7 +20,7 @@ import numpy as np
 from purport.fold.engine import Engine
 from purport.fold.scratch import Scratch
 from purport.fold.statistic import Statistic
-from purport.lattice.chain import Potentials
+from purport.lattice.potentials import Potentials
 from purport.lattice.transitions import Arcs, Transitions
 from purport.sequence.partitions import Partition
 from purport.sequence.scorer import Layout, Weights

@@ -17,7 +17,8 @@ import numpy as np
 
 from purport.features.rows import Rows
 from purport.features.unique import number_ragged
-from purport.lattice.chain import Chain, Clamp
+from purport.lattice.chain import Chain
+from purport.lattice.potentials import Clamp
 from purport.records.columns import positions_of
 from purport.sequence.scorer import LaidOut, Layout
 

@@ -18,9 +18,9 @@ import numpy as np
 from purport.features.rows import Rows
 from purport.fold.kernel import Floats, Int32s, Int64s, UInt32s, kernel
 from purport.fold.scratch import Scratch
-from purport.lattice.chain import WIDEST, Emissions
 from purport.lattice.exponential import exponentiate_row
 from purport.lattice.lane_steps import add_four
+from purport.lattice.potentials import WIDEST, Emissions
 from purport.records.columns import positions_of
 
 if TYPE_CHECKING:
