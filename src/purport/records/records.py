@@ -13,7 +13,13 @@ import numpy as np
 
 from purport.errors import FormatError, InputError, ShapeError
 from purport.estimator.constraints import Whole, check_parameters
-from purport.records.arrow import UnfitError, renamed_table, table_rows
+from purport.records.arrow import (
+    UnfitError,
+    any_column,
+    extra_columns,
+    renamed_table,
+    table_rows,
+)
 from purport.records.checks import Probability, checked_probability, strings
 from purport.records.columns import Coded, Coder, ragged, records_of
 from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
@@ -310,7 +316,12 @@ class Records(ABC):
         try:
             return cls._from_table(table)
         except UnfitError:
-            return cls._from_rows(table_rows(table, first, faults.source), faults)
+            return cls._from_rows(cls._rows_of_table(table, first, faults.source), faults)
+
+    @classmethod
+    def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:
+        """Yield the number and the fields of each row of a table."""
+        return table_rows(table, first, source)
 
     @classmethod
     def _from_rows(cls, rows: Iterable[Row], faults: Faults) -> Self:
@@ -345,6 +356,18 @@ class Records(ABC):
                     "A string holds half of a surrogate pair, which is no character. Decode the"
                     " text with errors='replace' first."
                 ) from None
+
+    def _other_columns(self) -> dict[str, Any]:
+        """Return as Arrow has them: the probability, and the fields that purport does not know."""
+        columns: dict[str, Any] = {}
+        if self._probability is not None:
+            columns["probability"] = any_column("probability", self._probability)
+        columns |= extra_columns(self._extra or [])
+        for name in ("labels", "probability"):
+            if any(name in extra for extra in self._extra or [] if extra):
+                # In some records it is what was predicted, in others what somebody else means.
+                columns[name] = any_column(name, [row.get(name) for row in self.rows()])
+        return columns
 
     # Cutting and joining.
 

@@ -14,6 +14,7 @@ from purport.records.checks import (
     checked_string,
     identity,
     strings,
+    unknown_fields,
 )
 from purport.records.formats import Fields, json_word
 from purport.records.sources import BadRowError
@@ -21,6 +22,9 @@ from purport.records.sources import BadRowError
 STEP = ("obs", "features", "clicked", "label", "t", "who")
 """The fields of a step that purport knows, in the order in which they are written."""
 KNOWN = frozenset({"id", "steps", "labels", "probability"})
+_STEP = frozenset(STEP)
+EARLIEST, LATEST = -62135596800.0, 253402300799.0
+"""The first and the last second that a date and time of day can name."""
 
 
 class Step(NamedTuple):
@@ -61,7 +65,7 @@ def checked_session(fields: Fields) -> Session:
             steps.append(checked_step(step))
         except BadRowError as bad:
             raise BadRowError(f"steps[{place}]: {bad.reason}") from None
-    extra = {name: value for name, value in fields.items() if name not in KNOWN}
+    known = KNOWN
     labels, probability = None, None
     try:
         labels = _labels(fields.get("labels"), len(steps))
@@ -69,8 +73,9 @@ def checked_session(fields: Fields) -> Session:
     except BadRowError:
         # Others use these names for other things: what does not fit is kept as it came.
         labels = probability = None
-        extra |= {name: fields[name] for name in ("labels", "probability") if name in fields}
-    return Session(identity(fields.get("id")), steps, labels, probability, extra or None)
+        known = KNOWN - {"labels", "probability"}
+    extra = unknown_fields(fields, known)
+    return Session(identity(fields.get("id")), steps, labels, probability, extra)
 
 
 def checked_step(fields: object) -> Step:
@@ -97,7 +102,7 @@ def checked_step(fields: object) -> Step:
         time,
         written,
         identity(fields.get("who"), "who"),
-        {name: value for name, value in fields.items() if name not in STEP} or None,
+        unknown_fields(fields, _STEP),
     )
 
 
@@ -171,10 +176,10 @@ def _time(given: object) -> tuple[float, bool]:
             when = datetime.fromisoformat(given)
         except ValueError:
             raise BadRowError("t is no date and time of day as 2026-01-31 23:59:59") from None
-        try:
-            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp(), True
-        except (OverflowError, ValueError):
-            raise BadRowError("t is too far from the present") from None
+        seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        if not EARLIEST <= seconds <= LATEST:
+            raise BadRowError("t is too far from the present")
+        return seconds, True
     if isinstance(given, int | float) and not isinstance(given, bool) and _is_finite(given):
         return float(given), False
     raise BadRowError(f"t is {json_word(given)}, not seconds or a date and time of day")

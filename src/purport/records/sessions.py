@@ -184,6 +184,12 @@ class Sessions(Records):
         return of_columns(table)
 
     @classmethod
+    def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:
+        from purport.records.session_tables import rows_of_sessions
+
+        return rows_of_sessions(table, first, source)
+
+    @classmethod
     def _joined(cls, parts: Sequence[Sessions]) -> Sessions:
         lengths = [len(part) for part in parts]
         steps = [int(part.offsets[-1]) for part in parts]
