@@ -1,4 +1,4 @@
-"""Records as Hypothesis draws them: rows as JSON lines hold them, of every shape that is allowed."""
+"""Records as Hypothesis draws them: rows as JSON lines hold them, of every allowed shape."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ names = st.sampled_from(["shop", "labels", "probability", "Ort", "obs.n", "sessi
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(
     st.booleans() | numbers | words,
-    lambda inner: st.lists(inner | st.none(), max_size=2)
-    | st.dictionaries(words, inner | st.none(), max_size=2),
+    lambda inner: (
+        st.lists(inner | st.none(), max_size=2)
+        | st.dictionaries(words, inner | st.none(), max_size=2)
+    ),
     max_leaves=4,
 )
 extras = st.dictionaries(names, values, max_size=2)
@@ -43,12 +45,14 @@ def plain_rows(position: str) -> st.SearchStrategy[Rows]:
     if position == "tokens":
         lists = st.lists(st.tuples(token, label, label), min_size=1, max_size=4)
         row = st.builds(
-            lambda told, intent: {
-                "tokens": [word for word, _, _ in told],
-                "slots": [slot for _, slot, _ in told],
-                "labels": [found for _, _, found in told],
-            }
-            | intent,
+            lambda told, intent: (
+                {
+                    "tokens": [word for word, _, _ in told],
+                    "slots": [slot for _, slot, _ in told],
+                    "labels": [found for _, _, found in told],
+                }
+                | intent
+            ),
             lists,
             st.fixed_dictionaries({}, optional={"intent": token, "domain": token}),
         )

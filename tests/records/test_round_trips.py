@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+import pyarrow as pa
 import pytest
 from drawn_records import plain_rows, sessions, utterances
 from hypothesis import given
@@ -34,7 +37,11 @@ def again(records: Records, ending: str, size: int | None = None) -> Records:
         if size is None:
             records.write(path)
             return type(records).read(path)
-        write_batches((records[at : at + size] for at in range(0, len(records), size)), path, kind=type(records))
+        write_batches(
+            (records[at : at + size] for at in range(0, len(records), size)),
+            path,
+            kind=type(records),
+        )
         return type(records).concatenate(type(records).batches(path, size))
 
 
@@ -84,11 +91,53 @@ def test_every_format_holds_usual_records(
     assert again(records, ending, size=2) == records
 
 
+def as_polars(table: pa.Table) -> Any:
+    return pl.from_arrow(table)
+
+
+FRAMES: dict[str, Callable[[pa.Table], Any]] = {
+    "pyarrow": lambda table: table,
+    "pyarrow in batches": lambda table: pa.Table.from_batches(
+        table.to_batches(max_chunksize=1), table.schema
+    ),
+    "polars": as_polars,
+    "polars, lazy": lambda table: as_polars(table).lazy(),
+    "pandas": lambda table: table.to_pandas(),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_every_frame_holds_usual_records(
+    kind: type[Records], frame: str, data: st.DataObject
+) -> None:
+    position = "tokens" if kind is Utterances else "steps"
+    records = kind.from_rows(data.draw(plain_rows(position)))
+    given_ = FRAMES[frame](records.to_arrow())
+    assert kind.read(given_) == records
+    assert kind.concatenate(kind.batches(given_, 2)) == records
+
+
+def test_duckdb_relations_hold_records() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    talk = Utterances.from_lists([["to", "rome"], ["stop"]], slots=[["O", "B-city"], ["O"]])
+    table = talk.to_arrow()
+    with duckdb.connect() as connection:
+        assert Utterances.read(connection.from_arrow(table)) == talk
+        steps = pa.table({"id": ["a", "a", "b"], "obs": ["x", "y", "z"]})
+        log = Sessions.read(connection.from_arrow(steps))
+    assert log == Sessions.from_lists([["x", "y"], ["z"]], ids=["a", "b"])
+
+
 def as_text(records: Records) -> list[dict[str, Any]]:
     """Return the rows with all that purport does not know as the text that it is written as."""
     rows = []
     for row in records.rows():
-        told = {name: value if name in {*KNOWN, "steps"} else plain(value) for name, value in row.items()}
+        told = {
+            name: value if name in {*KNOWN, "steps"} else plain(value)
+            for name, value in row.items()
+        }
         if "steps" in row:
             told["steps"] = [
                 {name: value if name in STEP else plain(value) for name, value in step.items()}

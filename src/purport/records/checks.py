@@ -34,7 +34,7 @@ def checked(fields: Fields) -> Utterance:
     """Return the utterance that the fields describe, or raise `BadRowError`."""
     tokens = _tokens(fields)
     slots = _aligned(fields.get("slots"), "slots", len(tokens))
-    labels, probability, kept = _predictions(fields, len(tokens))
+    labels, probability, kept = predictions(fields, len(tokens))
     extra = None
     if kept or not fields.keys() <= KNOWN:
         extra = unknown_fields(fields, KNOWN.difference(kept))
@@ -121,7 +121,7 @@ def identity(value: object, name: str = "id") -> str | None:
     return checked_string(value, name)
 
 
-def _predictions(
+def predictions(
     fields: Fields, length: int
 ) -> tuple[list[str | None] | None, Probability | None, tuple[str, ...]]:
     """Return labels and probability as `purport label` writes them, and the names of any other.

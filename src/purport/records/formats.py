@@ -386,8 +386,9 @@ def _iob_block(fields: Mapping[str, Any], columns: tuple[str, ...]) -> str:
 def _are_labels(labels: object, length: int, asked: bool) -> bool:
     if labels is None:
         return True
-    fit = asked and isinstance(labels, list) and len(labels) == length
-    return fit and all(label is None or isinstance(label, str) for label in labels)
+    if not asked or not isinstance(labels, list) or len(labels) != length:
+        return False
+    return all(label is None or isinstance(label, str) for label in labels)
 
 
 def _iob_comment(name: str, value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -348,7 +349,7 @@ class Records(ABC):
 
     def _check_characters(self) -> None:
         """Refuse strings that no file can hold; what was read from UTF-8 needs no look."""
-        for texts in self._texts():
+        for texts in (*self._texts(), json_texts(self._extra)):
             try:
                 "".join(text or "" for text in texts).encode("utf-8")
             except UnicodeEncodeError:
@@ -493,6 +494,17 @@ class Records(ABC):
             write_tables(path, table.schema, [table], overwrite)
         else:
             write_lines(path, self.lines, overwrite)
+
+
+def json_texts(extras: Sequence[Mapping[str, Any] | None] | None) -> list[str]:
+    """Return the fields that purport does not know as JSON; refuse what JSON has no word for."""
+    try:
+        return [json.dumps(extra, ensure_ascii=False) for extra in extras or [] if extra]
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(
+            "A field that purport does not know holds something that JSON has no word for. Give"
+            " strings, numbers, truths, None, lists and dictionaries."
+        ) from None
 
 
 def _add(builder: Builder, number: int, fields: Fields, faults: Faults) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from purport.records.checks import (
     Probability,
-    checked_probability,
     checked_string,
     identity,
+    predictions,
     strings,
     unknown_fields,
 )
@@ -65,16 +65,8 @@ def checked_session(fields: Fields) -> Session:
             steps.append(checked_step(step))
         except BadRowError as bad:
             raise BadRowError(f"steps[{place}]: {bad.reason}") from None
-    known = KNOWN
-    labels, probability = None, None
-    try:
-        labels = _labels(fields.get("labels"), len(steps))
-        probability = checked_probability(fields.get("probability"), len(steps))
-    except BadRowError:
-        # Others use these names for other things: what does not fit is kept as it came.
-        labels = probability = None
-        known = KNOWN - {"labels", "probability"}
-    extra = unknown_fields(fields, known)
+    labels, probability, kept = predictions(fields, len(steps))
+    extra = unknown_fields(fields, KNOWN.difference(kept))
     return Session(identity(fields.get("id")), steps, labels, probability, extra)
 
 
@@ -134,15 +126,6 @@ def plain_time(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat(" ")
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _labels(given: object, length: int) -> list[str | None] | None:
-    if given is None:
-        return None
-    labels = strings(given, "labels", unknown=True)
-    if len(labels) != length:
-        raise BadRowError(f"there are {length} steps but {len(labels)} labels")
-    return labels
 
 
 def _features(given: object, name: str) -> dict[str, float | str]:

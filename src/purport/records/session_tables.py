@@ -59,6 +59,7 @@ PLAIN = frozenset({"obs", "features", "clicked", "label", "t", "who"})
 WHOLE = frozenset({"id", "steps", "labels", "probability"})
 VALUES = ("number", "truth", "word")
 """The kinds of value of a named feature, each with a field of its own."""
+MICROS = 1_000_000
 ROWS = 1 << 16
 """At most so many rows of a table are looked at together."""
 FEWEST_ROWS = 1 << 10
@@ -169,7 +170,8 @@ def rows_of_sessions(table: pa.Table, first: int, source: str) -> Iterator[Row]:
     others = table.drop_columns(["steps"])
     rows = table_rows(others, first, source) if others.num_columns else repeat((first, Fields()))
     told_steps = zip(ragged(flat, offsets), present.tolist(), strict=True)
-    for number, ((_, row), (own, there)) in enumerate(zip(rows, told_steps), start=first):
+    both = zip(rows, told_steps, strict=False)
+    for number, ((_, row), (own, there)) in enumerate(both, start=first):
         yield number, row | ({"steps": own} if there else {})
 
 
@@ -267,7 +269,9 @@ def _times_column(
         return pa.array(times, mask=~known)
     if not written[known].all():
         return json_field("t"), json_array(sessions._written_times() or [])
-    micros = np.round(np.where(known, times, 0.0) * 1e6).astype(np.int64)
+    seconds = np.where(known, times, 0.0)
+    whole = np.floor(seconds)
+    micros = whole.astype(np.int64) * MICROS + np.round((seconds - whole) * MICROS).astype(np.int64)
     return pa.array(micros, mask=~known).cast(pa.timestamp("us"))
 
 
@@ -317,7 +321,7 @@ def _times_of(column: pa.Array) -> dict[str, Any]:
     written = pa.types.is_timestamp(column.type)
     if written:
         micros = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
-        times = frozen(numbers_of(micros) / 1e6)
+        times = frozen(_seconds(micros))
     else:
         times = numbers_of(column)
     known = ~np.isnan(times)
@@ -326,6 +330,17 @@ def _times_of(column: pa.Array) -> dict[str, Any]:
     if written and (times[known].min() < EARLIEST or times[known].max() > LATEST):
         raise UnfitError
     return {"times": times, "_written": frozen(known & written)}
+
+
+def _seconds(micros: pa.Array) -> NDArray[np.float64]:
+    """Return the seconds nearest to whole microseconds, as `datetime.timestamp` does; NaN for null.
+
+    Centuries away floats no longer tell microseconds apart, and seconds are added to the rest.
+    """
+    exact = micros.fill_null(0).to_numpy(zero_copy_only=False)
+    far = np.abs(exact) >= 1 << 53
+    seconds = np.where(far, exact // MICROS + (exact % MICROS) / MICROS, exact / MICROS)
+    return np.where(micros.is_valid().to_numpy(zero_copy_only=False), seconds, np.nan)
 
 
 def _named_of(column: pa.Array) -> NamedValues | None:

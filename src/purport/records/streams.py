@@ -169,9 +169,7 @@ def _json_within(kind: pa.DataType) -> dict[str, bool]:
     return {field.name: field.metadata == JSON for field in inner}
 
 
-def _fitted(
-    table: pa.Table, schema: pa.Schema, mixed: set[str], kind: type[Records]
-) -> pa.Table:
+def _fitted(table: pa.Table, schema: pa.Schema, mixed: set[str], kind: type[Records]) -> pa.Table:
     """Bring a table into a schema that has all of its columns, and perhaps more."""
     import pyarrow as pa
 
