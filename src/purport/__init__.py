@@ -22,6 +22,7 @@ _HOMES = {
     "PurportError": "purport.errors:PurportError",
     "PurportWarning": "purport.errors:PurportWarning",
     "RecordError": "purport.errors:RecordError",
+    "Sessions": "purport.records.sessions:Sessions",
     "ShapeError": "purport.errors:ShapeError",
     "SkippedRowsWarning": "purport.errors:SkippedRowsWarning",
     "TokenWindows": "purport.features.token_windows:TokenWindows",

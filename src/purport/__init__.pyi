@@ -22,6 +22,7 @@ from purport.errors import (
 from purport.features.token_windows import TokenWindows
 from purport.measure import flat as metrics
 from purport.measure import scorers
+from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.store.folders import load, save
@@ -45,6 +46,7 @@ __all__ = [
     "PurportError",
     "PurportWarning",
     "RecordError",
+    "Sessions",
     "ShapeError",
     "SkippedRowsWarning",
     "TokenWindows",

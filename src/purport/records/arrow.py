@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,8 +69,26 @@ def any_column(name: str, values: Sequence[object]) -> tuple[pa.Field, pa.Array]
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
             pass
         else:
-            return pa.field(name, array.type), array
+            if not _holds_nulls_only(array.type):
+                return pa.field(name, array.type), array
     return json_field(name), json_array(values)
+
+
+def extra_columns(
+    extras: Sequence[Mapping[str, Any] | None],
+) -> dict[str, tuple[pa.Field, pa.Array]]:
+    """Return a column of each field that purport does not know.
+
+    Examples
+    --------
+    >>> {name: array.to_pylist() for name, (_, array) in extra_columns([{"n": 1}, None]).items()}
+    {'n': [1, None]}
+    """
+    names = dict.fromkeys(name for extra in extras for name in extra or ())
+    return {
+        name: any_column(name, [extra.get(name) if extra else None for extra in extras])
+        for name in names
+    }
 
 
 def json_field(name: str) -> pa.Field:
@@ -179,7 +197,11 @@ def values_of(column: pa.ChunkedArray, field: pa.Field, source: str) -> list[Any
             raise FormatError.header(source, f"says that {field.name!r} is JSON") from None
     kind = field.type
     if pa.types.is_temporal(kind) or pa.types.is_decimal(kind):
-        column = column.cast(pa.string())
+        try:
+            column = column.cast(pa.string())
+        except pa.ArrowException:
+            reason = f"the column {field.name!r} holds values that cannot be written as text"
+            raise FormatError.unreadable(source, reason) from None
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise FormatError.header(source, f"has bytes, not text, in the column {field.name!r}")
     values = column.to_pylist()
@@ -225,6 +247,17 @@ def _is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def _holds_nulls_only(kind: pa.DataType) -> bool:
+    """Tell whether lists hold nothing but nulls; Arrow loses count of these in files."""
+    import pyarrow as pa
+
+    while pa.types.is_list(kind):
+        kind = kind.value_type
+        if pa.types.is_null(kind):
+            return True
+    return False
+
+
 def _has_dict(value: object) -> bool:
     return isinstance(value, dict) or (
         isinstance(value, list | tuple) and any(map(_has_dict, value))
@@ -237,7 +270,7 @@ def _as_json(value: object) -> object:
         return None
     if isinstance(value, dict):
         return {str(name): _as_json(inner) for name, inner in value.items() if inner is not None}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return list(map(_as_json, value))
     if value is None or isinstance(value, str | int | float | bool):
         return value

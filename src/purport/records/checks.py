@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,10 +34,10 @@ def checked(fields: Fields) -> Utterance:
     """Return the utterance that the fields describe, or raise `BadRowError`."""
     tokens = _tokens(fields)
     slots = _aligned(fields.get("slots"), "slots", len(tokens))
-    labels, probability, kept = _predictions(fields, len(tokens))
+    labels, probability, kept = predictions(fields, len(tokens))
     extra = None
     if kept or not fields.keys() <= KNOWN:
-        extra = {name: fields[name] for name in fields if name not in KNOWN or name in kept}
+        extra = unknown_fields(fields, KNOWN.difference(kept))
     return Utterance(
         tokens,
         slots,
@@ -48,6 +48,14 @@ def checked(fields: Fields) -> Utterance:
         probability,
         extra,
     )
+
+
+def unknown_fields(fields: Fields, known: Set[str]) -> dict[str, Any] | None:
+    """Return the fields that are not known; null says as much as no field at all."""
+    found = {
+        name: value for name, value in fields.items() if name not in known and value is not None
+    }
+    return found or None
 
 
 def from_text(fields: Fields) -> Fields:
@@ -113,7 +121,7 @@ def identity(value: object, name: str = "id") -> str | None:
     return checked_string(value, name)
 
 
-def _predictions(
+def predictions(
     fields: Fields, length: int
 ) -> tuple[list[str | None] | None, Probability | None, tuple[str, ...]]:
     """Return labels and probability as `purport label` writes them, and the names of any other.

@@ -233,12 +233,20 @@ def _text(line: str | BadRowError) -> str:
     return line
 
 
+def _constant(name: str) -> float | None:
+    # What many programs write for a number that is missing.
+    return None if name == "NaN" else float(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant)
+
+
 def _json_object(line: str | BadRowError) -> Fields | None:
     text = _text(line)
     if not text or text.isspace():
         return None
     try:
-        fields = json.loads(text)
+        fields = _DECODER.decode(text)
     except RecursionError:
         raise BadRowError("the JSON is nested too deeply") from None
     except ValueError as error:
@@ -363,8 +371,7 @@ def _iob_block(fields: Mapping[str, Any], columns: tuple[str, ...]) -> str:
     tokens = fields["tokens"]
     if not tokens:
         raise BadRowError("it has no tokens")
-    labels = fields.get("labels")
-    if labels is not None and (not isinstance(labels, list) or len(labels) != len(tokens)):
+    if not _are_labels(fields.get("labels"), len(tokens), "labels" in columns):
         raise BadRowError("its labels are not one a token")
     unknown = [None] * len(tokens)
     tags = [fields.get(name) or unknown for name in columns[1:]]
@@ -374,6 +381,14 @@ def _iob_block(fields: Mapping[str, Any], columns: tuple[str, ...]) -> str:
         for token, *told in zip(tokens, *tags, strict=True)
     ]
     return "".join(comments + body) + "\n"
+
+
+def _are_labels(labels: object, length: int, asked: bool) -> bool:
+    if labels is None:
+        return True
+    if not asked or not isinstance(labels, list) or len(labels) != length:
+        return False
+    return all(label is None or isinstance(label, str) for label in labels)
 
 
 def _iob_comment(name: str, value: object) -> str:

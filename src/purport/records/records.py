@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,13 @@ import numpy as np
 
 from purport.errors import FormatError, InputError, ShapeError
 from purport.estimator.constraints import Whole, check_parameters
-from purport.records.arrow import UnfitError, renamed_table, table_rows
+from purport.records.arrow import (
+    UnfitError,
+    any_column,
+    extra_columns,
+    renamed_table,
+    table_rows,
+)
 from purport.records.checks import Probability, checked_probability, strings
 from purport.records.columns import Coded, Coder, ragged, records_of
 from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
@@ -310,7 +317,12 @@ class Records(ABC):
         try:
             return cls._from_table(table)
         except UnfitError:
-            return cls._from_rows(table_rows(table, first, faults.source), faults)
+            return cls._from_rows(cls._rows_of_table(table, first, faults.source), faults)
+
+    @classmethod
+    def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:
+        """Yield the number and the fields of each row of a table."""
+        return table_rows(table, first, source)
 
     @classmethod
     def _from_rows(cls, rows: Iterable[Row], faults: Faults) -> Self:
@@ -337,7 +349,7 @@ class Records(ABC):
 
     def _check_characters(self) -> None:
         """Refuse strings that no file can hold; what was read from UTF-8 needs no look."""
-        for texts in self._texts():
+        for texts in (*self._texts(), json_texts(self._extra)):
             try:
                 "".join(text or "" for text in texts).encode("utf-8")
             except UnicodeEncodeError:
@@ -345,6 +357,18 @@ class Records(ABC):
                     "A string holds half of a surrogate pair, which is no character. Decode the"
                     " text with errors='replace' first."
                 ) from None
+
+    def _other_columns(self) -> dict[str, Any]:
+        """Return as Arrow has them: the probability, and the fields that purport does not know."""
+        columns: dict[str, Any] = {}
+        if self._probability is not None:
+            columns["probability"] = any_column("probability", self._probability)
+        columns |= extra_columns(self._extra or [])
+        for name in ("labels", "probability"):
+            if any(name in extra for extra in self._extra or [] if extra):
+                # In some records it is what was predicted, in others what somebody else means.
+                columns[name] = any_column(name, [row.get(name) for row in self.rows()])
+        return columns
 
     # Cutting and joining.
 
@@ -470,6 +494,17 @@ class Records(ABC):
             write_tables(path, table.schema, [table], overwrite)
         else:
             write_lines(path, self.lines, overwrite)
+
+
+def json_texts(extras: Sequence[Mapping[str, Any] | None] | None) -> list[str]:
+    """Return the fields that purport does not know as JSON; refuse what JSON has no word for."""
+    try:
+        return [json.dumps(extra, ensure_ascii=False) for extra in extras or [] if extra]
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(
+            "A field that purport does not know holds something that JSON has no word for. Give"
+            " strings, numbers, truths, None, lists and dictionaries."
+        ) from None
 
 
 def _add(builder: Builder, number: int, fields: Fields, faults: Faults) -> None:

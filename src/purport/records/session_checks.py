@@ -10,10 +10,11 @@ import numpy as np
 
 from purport.records.checks import (
     Probability,
-    checked_probability,
     checked_string,
     identity,
+    predictions,
     strings,
+    unknown_fields,
 )
 from purport.records.formats import Fields, json_word
 from purport.records.sources import BadRowError
@@ -21,6 +22,9 @@ from purport.records.sources import BadRowError
 STEP = ("obs", "features", "clicked", "label", "t", "who")
 """The fields of a step that purport knows, in the order in which they are written."""
 KNOWN = frozenset({"id", "steps", "labels", "probability"})
+_STEP = frozenset(STEP)
+EARLIEST, LATEST = -62135596800.0, 253402300799.0
+"""The first and the last second that a date and time of day can name."""
 
 
 class Step(NamedTuple):
@@ -61,16 +65,9 @@ def checked_session(fields: Fields) -> Session:
             steps.append(checked_step(step))
         except BadRowError as bad:
             raise BadRowError(f"steps[{place}]: {bad.reason}") from None
-    extra = {name: value for name, value in fields.items() if name not in KNOWN}
-    labels, probability = None, None
-    try:
-        labels = _labels(fields.get("labels"), len(steps))
-        probability = checked_probability(fields.get("probability"), len(steps))
-    except BadRowError:
-        # Others use these names for other things: what does not fit is kept as it came.
-        labels = probability = None
-        extra |= {name: fields[name] for name in ("labels", "probability") if name in fields}
-    return Session(identity(fields.get("id")), steps, labels, probability, extra or None)
+    labels, probability, kept = predictions(fields, len(steps))
+    extra = unknown_fields(fields, KNOWN.difference(kept))
+    return Session(identity(fields.get("id")), steps, labels, probability, extra)
 
 
 def checked_step(fields: object) -> Step:
@@ -97,7 +94,7 @@ def checked_step(fields: object) -> Step:
         time,
         written,
         identity(fields.get("who"), "who"),
-        {name: value for name, value in fields.items() if name not in STEP} or None,
+        unknown_fields(fields, _STEP),
     )
 
 
@@ -131,15 +128,6 @@ def plain_time(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _labels(given: object, length: int) -> list[str | None] | None:
-    if given is None:
-        return None
-    labels = strings(given, "labels", unknown=True)
-    if len(labels) != length:
-        raise BadRowError(f"there are {length} steps but {len(labels)} labels")
-    return labels
-
-
 def _features(given: object, name: str) -> dict[str, float | str]:
     if not isinstance(given, dict):
         raise BadRowError(f"{name} is {json_word(given)}, not an object")
@@ -171,10 +159,10 @@ def _time(given: object) -> tuple[float, bool]:
             when = datetime.fromisoformat(given)
         except ValueError:
             raise BadRowError("t is no date and time of day as 2026-01-31 23:59:59") from None
-        try:
-            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp(), True
-        except (OverflowError, ValueError):
-            raise BadRowError("t is too far from the present") from None
+        seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        if not EARLIEST <= seconds <= LATEST:
+            raise BadRowError("t is too far from the present")
+        return seconds, True
     if isinstance(given, int | float) and not isinstance(given, bool) and _is_finite(given):
         return float(given), False
     raise BadRowError(f"t is {json_word(given)}, not seconds or a date and time of day")

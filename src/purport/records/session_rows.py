@@ -22,6 +22,10 @@ PREDICTED = ("labels", "probability")
 TOLD = frozenset({"id", "obs", "clicked", "label", "t", "who", "features", "steps", *PREDICTED})
 """What a column of a step may not be called."""
 
+ALWAYS = ("id", "obs")
+"""By `obs` a table is known to be one of steps; in one column alone an empty row would be a blank
+line."""
+
 SPLIT = "its session has ended further up: sort the rows, so that its steps stand together"
 
 
@@ -108,11 +112,16 @@ def steps_of(session: Mapping[str, Any]) -> Iterator[Fields]:
         raise BadRowError("it has no steps")
     if session.get("id") is None and len(steps) > 1:
         raise BadRowError("it has several steps and no id that would hold them together")
-    labels = session.get("labels") or [None] * len(steps)
+    labels = session.get("labels")
     probability = session.get("probability")
+    if labels is None:
+        labels = [None] * len(steps)
+    elif not isinstance(labels, list) or len(labels) != len(steps):
+        raise BadRowError("its labels are not one a step")
+    if isinstance(probability, list) and len(probability) != len(steps):
+        raise BadRowError("its probability is not one a step")
     sure = probability if isinstance(probability, list) else [None] * len(steps)
     for place, step in enumerate(steps):
-        # With `obs` always: by this column a table is known to be one of steps.
         fields: Fields = {"id": session.get("id"), "obs": None}
         fields |= _flat_step(step)
         fields |= {"labels": labels[place], "probability": sure[place]}
@@ -121,7 +130,7 @@ def steps_of(session: Mapping[str, Any]) -> Iterator[Fields]:
             fields |= {OF_SESSION + name: value for name, value in whole.items()}
             if not isinstance(probability, list):
                 fields[OF_SESSION + "probability"] = probability
-        yield {name: value for name, value in fields.items() if value is not None or name == "obs"}
+        yield {name: value for name, value in fields.items() if value is not None or name in ALWAYS}
 
 
 _HANDLED = frozenset({"id", "steps", "labels", "probability"})

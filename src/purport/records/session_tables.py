@@ -8,15 +8,18 @@ a table to the next are held back until they are whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purport.records.arrow import (
     UnfitError,
-    any_column,
     coded_array,
     coded_of,
+    extra_columns,
+    json_array,
+    json_field,
     known_of,
     list_array,
     lists_of,
@@ -30,8 +33,18 @@ from purport.records.arrow import (
     values_of,
 )
 from purport.records.checks import checked_probability
-from purport.records.columns import UNKNOWN, Coded, RaggedStrings, frozen, known_or_none, offsets_of
+from purport.records.columns import (
+    UNKNOWN,
+    Coded,
+    RaggedStrings,
+    frozen,
+    known_or_none,
+    offsets_of,
+    ragged,
+)
+from purport.records.formats import Fields, Row
 from purport.records.named_values import Feature, NamedValues
+from purport.records.session_checks import EARLIEST, LATEST
 from purport.records.session_rows import FEATURE, TOLD, Ended, sessions_of
 from purport.records.sources import BadRowError
 
@@ -44,8 +57,12 @@ if TYPE_CHECKING:
 
 PLAIN = frozenset({"obs", "features", "clicked", "label", "t", "who"})
 WHOLE = frozenset({"id", "steps", "labels", "probability"})
+VALUES = ("number", "truth", "word")
+"""The kinds of value of a named feature, each with a field of its own."""
+MICROS = 1_000_000
 ROWS = 1 << 16
-"""So many rows of a table of steps are looked at together."""
+"""At most so many rows of a table are looked at together."""
+FEWEST_ROWS = 1 << 10
 
 
 def whole_tables(
@@ -59,7 +76,8 @@ def whole_tables(
     held_first = 1
     ended = Ended()
     is_flat: bool | None = None
-    for first, raw in opened.tables(min(size, ROWS)):
+    # Not fewer: a session that goes on over many parts would be looked at anew with each of them.
+    for first, raw in opened.tables(min(max(size, FEWEST_ROWS), ROWS)):
         table = renamed_table(raw, dict(opened.renamed), opened.name)
         if is_flat is None:
             is_flat = "steps" not in table.column_names and "obs" in table.column_names
@@ -92,14 +110,16 @@ def _flat_part(
 
 def _start_of_last(table: pa.Table) -> int:
     """Return the row at which the last session of a table of steps begins."""
+    import pyarrow.compute as pc
+
     if "id" not in table.column_names or not table.num_rows:
         return int(table.num_rows)
     ids = table["id"].combine_chunks()
-    last = ids[-1].as_py()
-    place = len(ids) - 1
-    while last is not None and place > 0 and ids[place - 1].as_py() == last:
-        place -= 1
-    return place
+    last = ids[-1]
+    if not last.is_valid:
+        return int(table.num_rows) - 1
+    others = pc.fill_null(pc.not_equal(ids, last), True).to_numpy(zero_copy_only=False)
+    return int(np.flatnonzero(others)[-1]) + 1 if others.any() else 0
 
 
 # One row a session.
@@ -129,20 +149,53 @@ def of_columns(table: pa.Table) -> Sessions:
     )
 
 
+def rows_of_sessions(table: pa.Table, first: int, source: str) -> Iterator[Row]:
+    """Yield the number and the fields of each row; what a step has of itself as in JSON lines."""
+    if "steps" not in table.column_names:
+        yield from table_rows(table, first, source)
+        return
+    try:
+        steps, offsets, present = lists_of(table["steps"])
+        columns, fields = _children(steps)
+    except UnfitError:
+        yield from table_rows(table, first, source)
+        return
+    told = {name: values_of(columns[name], fields[name], source) for name in columns}
+    if "features" in told:
+        told["features"] = [_as_features(value) for value in told["features"]]
+    flat = [
+        {name: value for name, value in zip(told, step, strict=True) if value is not None}
+        for step in (zip(*told.values(), strict=True) if told else [()] * len(steps))
+    ]
+    others = table.drop_columns(["steps"])
+    rows = table_rows(others, first, source) if others.num_columns else repeat((first, Fields()))
+    told_steps = zip(ragged(flat, offsets), present.tolist(), strict=True)
+    both = zip(rows, told_steps, strict=False)
+    for number, ((_, row), (own, there)) in enumerate(both, start=first):
+        yield number, row | ({"steps": own} if there else {})
+
+
+def _as_features(value: Any) -> Any:
+    """Return as a dictionary what `_named_array` writes; anything else as it is."""
+    try:
+        found = {}
+        for entry in value or ():
+            name, (told,) = entry["name"], [entry[kind] for kind in VALUES if kind in entry]
+            found[name] = told
+    except (KeyError, TypeError, ValueError):
+        return value
+    return found if value is not None and len(found) == len(value) else value
+
+
 def table_of_sessions(sessions: Sessions) -> pa.Table:
     """Return a table with one row a session."""
     columns: dict[str, Any] = {}
     if sessions.ids is not None:
         columns["id"] = string_array(sessions.ids)
     columns["steps"] = list_array(_steps_array(sessions), sessions.offsets)
-    extras = sessions._extra or []
-    for name in dict.fromkeys(name for extra in extras for name in extra or {}):
-        columns[name] = any_column(name, [(extra or {}).get(name) for extra in extras])
     if sessions._labels is not None:
         columns["labels"] = ragged_array(sessions._labels, sessions.offsets)
-    if sessions.probability is not None:
-        columns["probability"] = any_column("probability", sessions.probability)
-    return table_of(columns, first=("id", "steps"))
+    return table_of(columns | sessions._other_columns(), first=("id", "steps"))
 
 
 def _steps_array(sessions: Sessions) -> pa.Array:
@@ -158,12 +211,10 @@ def _steps_array(sessions: Sessions) -> pa.Array:
     if sessions._given is not None:
         columns["label"] = coded_array(sessions._given)
     if sessions.times is not None and sessions._written is not None:
-        columns["t"] = _times_array(sessions.times, sessions._written)
+        columns["t"] = _times_column(sessions, sessions.times, sessions._written)
     if sessions._who is not None:
         columns["who"] = coded_array(sessions._who)
-    extras = sessions._step_extra or []
-    for name in dict.fromkeys(name for extra in extras for name in extra or {}):
-        columns[name] = any_column(name, [(extra or {}).get(name) for extra in extras])
+    columns |= extra_columns(sessions._step_extra or [])
     pairs = [
         column if isinstance(column, tuple) else (pa.field(name, column.type), column)
         for name, column in columns.items()
@@ -193,7 +244,7 @@ def _named_array(named: NamedValues) -> pa.Array:
             pa.array(named.values != 0.0, mask=~named.truths),
             coded_array(words),
         ],
-        names=["name", "number", "truth", "word"],
+        names=["name", *VALUES],
     )
     return list_array(structs, named.offsets)
 
@@ -207,13 +258,20 @@ def _clicked_array(clicked: RaggedStrings, known: NDArray[np.bool_]) -> pa.Array
     )
 
 
-def _times_array(times: NDArray[np.float64], written: NDArray[np.bool_]) -> pa.Array:
+def _times_column(
+    sessions: Sessions, times: NDArray[np.float64], written: NDArray[np.bool_]
+) -> pa.Array | tuple[pa.Field, pa.Array]:
+    """Return times as numbers, or as dates and times of day; as JSON where there are both."""
     import pyarrow as pa
 
     known = ~np.isnan(times)
-    if not written[known].all():
+    if not written.any():
         return pa.array(times, mask=~known)
-    micros = np.round(np.where(known, times, 0.0) * 1e6).astype(np.int64)
+    if not written[known].all():
+        return json_field("t"), json_array(sessions._written_times() or [])
+    seconds = np.where(known, times, 0.0)
+    whole = np.floor(seconds)
+    micros = whole.astype(np.int64) * MICROS + np.round((seconds - whole) * MICROS).astype(np.int64)
     return pa.array(micros, mask=~known).cast(pa.timestamp("us"))
 
 
@@ -263,13 +321,26 @@ def _times_of(column: pa.Array) -> dict[str, Any]:
     written = pa.types.is_timestamp(column.type)
     if written:
         micros = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
-        times = frozen(numbers_of(micros) / 1e6)
+        times = frozen(_seconds(micros))
     else:
         times = numbers_of(column)
     known = ~np.isnan(times)
     if not known.any():
         return {}
+    if written and (times[known].min() < EARLIEST or times[known].max() > LATEST):
+        raise UnfitError
     return {"times": times, "_written": frozen(known & written)}
+
+
+def _seconds(micros: pa.Array) -> NDArray[np.float64]:
+    """Return the seconds nearest to whole microseconds, as `datetime.timestamp` does; NaN for null.
+
+    Centuries away floats no longer tell microseconds apart, and seconds are added to the rest.
+    """
+    exact = micros.fill_null(0).to_numpy(zero_copy_only=False)
+    far = np.abs(exact) >= 1 << 53
+    seconds = np.where(far, exact // MICROS + (exact % MICROS) / MICROS, exact / MICROS)
+    return np.where(micros.is_valid().to_numpy(zero_copy_only=False), seconds, np.nan)
 
 
 def _named_of(column: pa.Array) -> NamedValues | None:
@@ -281,7 +352,7 @@ def _named_of(column: pa.Array) -> NamedValues | None:
         return None
     if not pa.types.is_struct(entries.type):
         raise UnfitError
-    if [field.name for field in entries.type] != ["name", "number", "truth", "word"]:
+    if [field.name for field in entries.type] != ["name", *VALUES]:
         raise UnfitError
     named, number, truth, worded = entries.flatten()
     names, words = coded_of(named), coded_of(worded)

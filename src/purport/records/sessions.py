@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from purport.errors import FormatError, ShapeError
+from purport.errors import FormatError, InputError, ShapeError
 from purport.records.columns import (
     Coded,
     Coder,
@@ -28,7 +28,7 @@ from purport.records.columns import (
 )
 from purport.records.formats import Fields, Row
 from purport.records.named_values import NamedValues, NamedValuesBuilder
-from purport.records.records import Labels, Records
+from purport.records.records import Labels, Records, json_texts
 from purport.records.session_checks import STEP, checked_session, plain_time, written_time
 from purport.records.session_rows import (
     FEATURE,
@@ -184,6 +184,12 @@ class Sessions(Records):
         return of_columns(table)
 
     @classmethod
+    def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:
+        from purport.records.session_tables import rows_of_sessions
+
+        return rows_of_sessions(table, first, source)
+
+    @classmethod
     def _joined(cls, parts: Sequence[Sessions]) -> Sessions:
         lengths = [len(part) for part in parts]
         steps = [int(part.offsets[-1]) for part in parts]
@@ -272,6 +278,7 @@ class Sessions(Records):
         if self.named is not None:
             yield self.named.vocabulary
         yield self.ids or []
+        yield json_texts(self._step_extra)
 
     def __repr__(self) -> str:
         columns = {
@@ -315,6 +322,27 @@ class Sessions(Records):
     def who(self) -> list[list[str | None]] | None:
         """Who did each step; None when not one is known."""
         return ragged(self._who.strings(), self.offsets) if self._who else None
+
+    def step_field(self, name: str) -> list[list[Any]]:
+        """Return one field of every step, None where a step has none.
+
+        Parameters
+        ----------
+        name : str
+            As in the JSON lines; at least one step must have it.
+
+        Examples
+        --------
+        >>> house = Sessions.from_rows([{"steps": [{"obs": "01", "last": "10"}, {"obs": "00"}]}])
+        >>> house.step_field("last")
+        [['10', None]]
+        """
+        steps = self._steps() if name in STEP else (extra or {} for extra in self._step_extra or [])
+        values = [step.get(name) for step in steps]
+        if all_unknown(values) and self.offsets[-1]:
+            names = sorted({name for step in self._steps() for name in step})
+            raise InputError(f"The steps have no field {name!r}. They have: {', '.join(names)}.")
+        return ragged(values, self.offsets)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each session as a dictionary, as JSON lines hold it; the unknown is left out.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from purport.errors import FormatError
-from purport.records.arrow import json_array, json_field, values_of
+from purport.records.arrow import JSON, json_array, json_field
 from purport.records.formats import USUAL_COLUMNS, write_iob, write_tsv
 from purport.records.records import Records
 from purport.records.sources import TABLE_KINDS, TextKind
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def write_batches(
-    batches: Iterable[Records], path: str | os.PathLike[str], overwrite: bool = True
+    batches: Iterable[Records],
+    path: str | os.PathLike[str],
+    overwrite: bool = True,
+    kind: type[Records] = Utterances,
 ) -> int:
     r"""Write batches one after the other into one file; return how many records there were.
 
@@ -36,6 +39,8 @@ def write_batches(
         columns of all records before the first of them, so these wait in a temporary file.
     overwrite : bool
         False keeps what stands there and raises `OutputExistsError`.
+    kind : class of records
+        What an empty file is one of, when there is no batch at all.
 
     Examples
     --------
@@ -50,9 +55,12 @@ def write_batches(
 
     def counted() -> Iterator[Records]:
         nonlocal count
+        batch = None
         for batch in batches:
             count += len(batch)
             yield batch
+        if batch is None:
+            yield kind.concatenate([])
 
     def lines(kind: TextKind) -> Iterator[str]:
         if kind == "tsv":
@@ -63,7 +71,7 @@ def write_batches(
 
     if target_kind(path) in TABLE_KINDS:
         with _waiting(Path(path).parent) as file:
-            schema, stored = _stored(counted(), file)
+            schema, stored = _stored(counted(), file, kind)
             write_tables(path, schema, stored, overwrite)
     else:
         write_lines(path, lines, overwrite)
@@ -98,12 +106,15 @@ def _iob_lines(batches: Iterable[Records]) -> Iterator[str]:
         before = columns
 
 
-def _stored(batches: Iterable[Records], file: IO[bytes]) -> tuple[pa.Schema, Iterator[pa.Table]]:
+def _stored(
+    batches: Iterable[Records], file: IO[bytes], kind: type[Records]
+) -> tuple[pa.Schema, Iterator[pa.Table]]:
     """Store tables whose columns differ; return the schema of all, and them in that schema."""
     import pyarrow as pa
 
     schemas: list[pa.Schema] = []
     for batch in batches:
+        kind = type(batch)
         table = batch.to_arrow()
         schemas.append(table.schema)
         with pa.ipc.new_stream(pa.PythonFile(file, mode="w"), table.schema) as writer:
@@ -114,7 +125,7 @@ def _stored(batches: Iterable[Records], file: IO[bytes]) -> tuple[pa.Schema, Ite
     def again() -> Iterator[pa.Table]:
         for _ in schemas:
             with pa.ipc.open_stream(pa.PythonFile(file, mode="r")) as reader:
-                yield _fitted(reader.read_all(), schema, mixed)
+                yield _fitted(reader.read_all(), schema, mixed, kind)
 
     return schema, again()
 
@@ -139,13 +150,26 @@ def _common(schemas: list[pa.Schema]) -> tuple[pa.Schema, set[str]]:
                 joined = field
             elif not pa.types.is_null(field.type):
                 mixed.add(field.name)
+        was, here = _json_within(known.type), _json_within(field.type)
+        if any(was[name] != here[name] for name in was.keys() & here.keys()):
+            mixed.add(field.name)
         fields[field.name] = joined
     for name in mixed:
         fields[name] = json_field(name)
     return pa.schema(list(fields.values())), mixed
 
 
-def _fitted(table: pa.Table, schema: pa.Schema, mixed: set[str]) -> pa.Table:
+def _json_within(kind: pa.DataType) -> dict[str, bool]:
+    """Return which fields of the structs of a list are JSON."""
+    import pyarrow as pa
+
+    if not pa.types.is_large_list(kind) or not pa.types.is_struct(kind.value_type):
+        return {}
+    inner = [kind.value_type.field(at) for at in range(kind.value_type.num_fields)]
+    return {field.name: field.metadata == JSON for field in inner}
+
+
+def _fitted(table: pa.Table, schema: pa.Schema, mixed: set[str], kind: type[Records]) -> pa.Table:
     """Bring a table into a schema that has all of its columns, and perhaps more."""
     import pyarrow as pa
 
@@ -154,8 +178,8 @@ def _fitted(table: pa.Table, schema: pa.Schema, mixed: set[str]) -> pa.Table:
         if field.name not in table.column_names:
             columns.append(pa.nulls(table.num_rows, field.type))
         elif field.name in mixed:
-            own = table.schema.field(field.name)
-            columns.append(json_array(values_of(table[field.name], own, "a batch")))
+            rows = kind._rows_of_table(table.select([field.name]), 1, "a batch")
+            columns.append(json_array([row.get(field.name) for _, row in rows]))
         else:
             columns.append(table[field.name].cast(field.type))
     return pa.table(columns, schema=schema)

@@ -14,7 +14,6 @@ import numpy as np
 from purport.errors import ShapeError
 from purport.records.arrow import (
     UnfitError,
-    any_column,
     coded_array,
     coded_of,
     known_of,
@@ -334,12 +333,7 @@ class Utterances(Records):
         for name, coded in nested.items():
             if coded:
                 table[name] = ragged_array(coded, self.offsets)
-        extras = self._extra or []
-        for name in dict.fromkeys(name for extra in extras for name in extra or {}):
-            table[name] = any_column(name, [(extra or {}).get(name) for extra in extras])
-        if self._probability is not None:
-            table["probability"] = any_column("probability", self._probability)
-        return table_of(table, first=FIRST)
+        return table_of(table | self._other_columns(), first=FIRST)
 
 
 def _of_columns(table: pa.Table) -> Utterances:
