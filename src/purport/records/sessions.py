@@ -316,6 +316,29 @@ class Sessions(Records):
         """Who did each step; None when not one is known."""
         return ragged(self._who.strings(), self.offsets) if self._who else None
 
+    @property
+    def clicks_known(self) -> NDArray[np.bool_] | None:
+        """At which steps it is known what was clicked, be it nothing; None when at none."""
+        return self._known_clicks
+
+    def step_field(self, name: str) -> list[list[Any]] | None:
+        """Return a field of the steps that purport does not know, None where a step has none.
+
+        Parameters
+        ----------
+        name : str
+            As in the JSON lines. None comes back when not one step has it.
+
+        Examples
+        --------
+        >>> steps = [{"obs": "hi", "device": "phone"}, {"obs": "bye"}]
+        >>> log = Sessions.from_rows([{"steps": steps}])
+        >>> log.step_field("device"), log.step_field("place")
+        ([['phone', None]], None)
+        """
+        values = [extra and extra.get(name) for extra in self._step_extra or ()]
+        return None if all_unknown(values) else ragged(values, self.offsets)
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each session as a dictionary, as JSON lines hold it; the unknown is left out.
 
