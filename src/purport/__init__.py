@@ -22,6 +22,8 @@ _HOMES = {
     "PurportError": "purport.errors:PurportError",
     "PurportWarning": "purport.errors:PurportWarning",
     "RecordError": "purport.errors:RecordError",
+    "SensorWindows": "purport.features.sensor_windows:SensorWindows",
+    "SessionWindows": "purport.features.session_windows:SessionWindows",
     "Sessions": "purport.records.sessions:Sessions",
     "ShapeError": "purport.errors:ShapeError",
     "SkippedRowsWarning": "purport.errors:SkippedRowsWarning",

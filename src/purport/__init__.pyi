@@ -19,6 +19,8 @@ from purport.errors import (
     SkippedRowsWarning,
     UnseenWarning,
 )
+from purport.features.sensor_windows import SensorWindows
+from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
 from purport.measure import flat as metrics
 from purport.measure import scorers
@@ -46,6 +48,8 @@ __all__ = [
     "PurportError",
     "PurportWarning",
     "RecordError",
+    "SensorWindows",
+    "SessionWindows",
     "Sessions",
     "ShapeError",
     "SkippedRowsWarning",

@@ -6,6 +6,7 @@ import inspect
 import pickle  # noqa: TID251 - that estimators can be pickled is promised; the package never does it
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ import purport
 from purport.errors import InputError, NotFittedError, ParameterError
 from purport.estimator.base import Estimator
 from purport.features.rows import Rows
+from purport.features.sensor_windows import SensorWindows
+from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
+from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence import partitions
 from purport.sequence.crf import CRF
@@ -41,6 +45,24 @@ def invented(sentences: int, seed: int = 5) -> Utterances:
 
 TALK = invented(400)
 OTHER = invented(50, seed=6)
+
+
+def watched(sessions: int, texts: list[str], seed: int = 5) -> Sessions:
+    """Draw sessions of some texts with times, numbers and clicks, not all of them known."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for length in random.integers(1, 9, sessions).tolist():
+        steps: list[dict[str, Any]] = []
+        for place, number in enumerate(random.integers(len(texts), size=length).tolist()):
+            step: dict[str, Any] = {"obs": texts[number], "features": {"tabs": number % 5}}
+            step |= {"t": 600 * place} if number % 3 else {"clicked": ["a", "b"][: number % 4]}
+            steps.append(step)
+        rows.append({"steps": steps})
+    return Sessions.from_rows(rows)
+
+
+QUERIES = [f"{one} {two}" for one, two in pairwise(WORDS)]
+BITS = ["000", "001", "010", "011", "110", "111"]
 
 
 def features(talk: Utterances) -> list[list[list[str]]]:
@@ -111,6 +133,8 @@ def strings(found: Any, model: Any, asked: Any) -> None:
 
 
 def lengths_of(asked: Any) -> list[int]:
+    if isinstance(asked, Sessions):
+        return np.diff(asked.offsets).tolist()
     return list(map(len, asked.tokens if isinstance(asked, Utterances) else asked))
 
 
@@ -144,7 +168,36 @@ CASES = {
         # The rows of no records are no rows; whether that is enough is for the model to say.
         [],
     ),
+    "SessionWindows": Case(
+        lambda **changed: SessionWindows(**{"window": (-1, 1), "words": [1, 2]} | changed),
+        (watched(100, QUERIES),),
+        watched(20, QUERIES, seed=6),
+        {"transform": rows_of_all},
+        [],
+    ),
+    "SessionWindows of numbers": Case(
+        lambda **changed: SessionWindows(**{"words": None, "bins": None, "text": False} | changed),
+        (watched(100, QUERIES),),
+        watched(20, QUERIES, seed=6),
+        {"transform": rows_of_all},
+        [],
+    ),
+    "SensorWindows": Case(
+        lambda **changed: SensorWindows(**{"representations": ["raw", "last"]} | changed),
+        (watched(100, BITS),),
+        watched(20, BITS, seed=6),
+        {"transform": rows_of_all},
+        [],
+    ),
+    "SensorWindows, hashed": Case(
+        lambda **changed: SensorWindows(**{"texts": "events", "hash_bits": 6} | changed),
+        (watched(100, QUERIES),),
+        watched(20, QUERIES, seed=6),
+        {"transform": rows_of_all},
+        [],
+    ),
 }
+ENCODERS = (TokenWindows, SessionWindows, SensorWindows)
 every = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
@@ -223,7 +276,7 @@ def test_its_repr_shows_what_differs_and_can_be_read_back(case: Case) -> None:
     kind = type(case.make())
     assert repr(kind()) == f"{kind.__name__}()"
     model = case.make()
-    read = eval(repr(model), {"CRF": CRF, "TokenWindows": TokenWindows})
+    read = eval(repr(model), {kind.__name__: kind for kind in (CRF, *ENCODERS)})
     assert repr(read) == repr(model)
 
 

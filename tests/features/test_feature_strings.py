@@ -247,3 +247,10 @@ def test_a_failed_fit_leaves_what_was_learnt() -> None:
     with pytest.raises(InputError):
         encoder.fit([[["b"], "c"]])
     assert encoder.feature_names() == ["a"]
+
+
+def test_batches_teach_what_all_sequences_teach_at_once() -> None:
+    sequences: list[list[Any]] = [[["a"], {"b": 2}], [], [["c", "a"]], [{"d": "e"}, ["b"]]]
+    whole = FeatureStrings().fit(sequences)
+    batches = (sequences[start : start + 2] for start in (0, 2))
+    assert FeatureStrings().learn(batches).feature_names() == whole.feature_names()

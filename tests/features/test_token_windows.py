@@ -6,6 +6,7 @@ import gzip
 import json
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -326,3 +327,18 @@ def test_the_figures_of_atis(real_data: Path) -> None:
     assert other.index.tolist() == rows.index.tolist()
     rich = TokenWindows(**RICH.get_params()).fit_transform(talk)
     assert (rich.positions, rich.unseen, rich.values) == (50_497, 0, None)
+
+
+@given(windows, sentences, st.lists(st.integers(0, 6), max_size=4))
+def test_batches_teach_what_all_records_teach_at_once(
+    encoder: TokenWindows, train: list[list[str]], cuts: list[int]
+) -> None:
+    rows = encoder.fit_transform(talk_of(train))
+    ends = [0, *sorted(cuts), len(train)]
+    batches = [talk_of(train[start:stop]) for start, stop in pairwise(ends)]
+    other = TokenWindows(**encoder.get_params()).learn(iter(batches))
+    assert other.feature_names() == encoder.feature_names()
+    states = [each._to_state().arrays for each in (encoder, other)]
+    assert states[0].keys() == states[1].keys()
+    assert all(states[1][name].tolist() == array.tolist() for name, array in states[0].items())
+    assert same(other.transform(talk_of(train)), rows)

@@ -119,15 +119,18 @@ class Several:
 
 @dataclass(frozen=True)
 class Span:
-    """The first and the last of some whole numbers, both included."""
+    """The first and the last of some whole numbers, both included, none below `low`."""
+
+    low: float = -math.inf
 
     def allows(self, value: object) -> bool:
         if not isinstance(value, tuple | list) or len(value) != 2:
             return False
-        return all(Whole().allows(end) for end in value) and bool(value[0] <= value[1])
+        return all(Whole(self.low).allows(end) for end in value) and bool(value[0] <= value[1])
 
     def words(self) -> str:
-        return "two whole numbers (first, last), the first not above the last"
+        least = "" if self.low == -math.inf else f" of at least {self.low:g}"
+        return f"two whole numbers{least} (first, last), the first not above the last"
 
 
 BOOLEAN = OneOf((True, False))

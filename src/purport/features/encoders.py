@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any, Protocol, Self
 
 from purport.estimator.base import State
 from purport.features.rows import Rows
@@ -21,6 +22,12 @@ class Encoder(Protocol):
 
     def fit_transform(self, X: Any) -> Rows:
         """Learn the columns from sequences and return their rows."""
+
+    def learn(self, batches: Iterable[Any]) -> Self:
+        """Learn the columns that `fit_transform` learns from all the batches put together.
+
+        Memory is bounded by the features and one batch.
+        """
 
     def transform(self, X: Any) -> Rows:
         """Return rows of the columns learnt; features without a column are left out and counted."""

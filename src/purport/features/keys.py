@@ -51,19 +51,39 @@ class Keys:
         return len(self.kept)
 
     @classmethod
-    def learn(cls, numbers: NDArray[Any], size: int, min_count: int = 1) -> Self:
+    def learn(
+        cls,
+        numbers: NDArray[Any],
+        size: int,
+        min_count: int = 1,
+        counts: NDArray[np.int64] | None = None,
+    ) -> Self:
         """Keep the numbers that occur at least `min_count` times; those below zero never.
+
+        `counts`, of the shape of `numbers`, says how often each of them stands for an occurrence.
 
         Examples
         --------
         >>> Keys.learn(np.array([7, 3, 7]), size=10, min_count=2).kept.tolist()
         [7]
         """
+        if counts is not None:
+            return cls._counted(numbers, counts, size, min_count)
         asked = numbers[numbers >= 0]
         if size <= MOST_SLOTS:
             return cls(np.flatnonzero(np.bincount(asked, minlength=size) >= min_count), size)
         kept, counts = np.unique(asked, return_counts=True)
         return cls(kept[counts >= min_count].astype(np.int64), size)
+
+    @classmethod
+    def _counted(
+        cls, numbers: NDArray[Any], counts: NDArray[np.int64], size: int, min_count: int
+    ) -> Self:
+        asked = numbers >= 0
+        kept, place = np.unique(numbers[asked], return_inverse=True)
+        sums = np.zeros(len(kept), np.int64)
+        np.add.at(sums, place, counts[asked])
+        return cls(kept[sums >= min_count].astype(np.int64), size)
 
     def rank(self, numbers: NDArray[Any]) -> NDArray[np.int32]:
         """Return the rank of each number, UNSEEN if it was not kept; negative ones stay.

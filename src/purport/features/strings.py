@@ -91,6 +91,20 @@ class FeatureStrings(Estimator):
         self.vocabulary_ = vocabulary
         return rows
 
+    def learn(self, batches: Iterable[Iterable[Iterable[Position]]]) -> Self:
+        """Learn the features of batches of sequences, as `fit` does from all of them at once.
+
+        Examples
+        --------
+        >>> FeatureStrings().learn([[[["a"]]], [[["b"], ["a"]]]]).feature_names()
+        ['a', 'b']
+        """
+        vocabulary = Vocabulary()
+        for X in batches:
+            _encode(X, vocabulary, grow=True)
+        self.vocabulary_ = vocabulary
+        return self
+
     def transform(self, X: Iterable[Iterable[Position]]) -> Rows:
         """Return the rows of positions; features never seen in `fit` are left out and counted.
 

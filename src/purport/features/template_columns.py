@@ -16,6 +16,9 @@ from purport.estimator.base import State
 from purport.features.keys import Keys, pair
 from purport.features.templates import BEGIN, END, Template
 
+BEFORE, AFTER = -3, -4
+"""The places beyond a sentence, as long as it is not known how many values there will be."""
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -56,18 +59,39 @@ class TemplateColumns:
         return len(self.template.offsets) if self.template.bag else 1
 
     def learn(
-        self, codes: list[NDArray[np.int32]], positions: int, min_count: int = 1
+        self,
+        codes: list[NDArray[np.int32]],
+        positions: int,
+        min_count: int = 1,
+        counts: NDArray[np.int64] | None = None,
     ) -> NDArray[np.int32]:
-        """Take as columns what occurs at least `min_count` times; return what `rank` does."""
+        """Take as columns what occurs at least `min_count` times; return what `rank` does.
+
+        `counts`, (P,), says how many positions each of the positions given stands for.
+        """
         self._stages = []
         last = self._stage_count() - 1
 
         def grown(stage: int, numbers: NDArray[Any]) -> Keys:
             least = min_count if stage == last else 1
-            self._stages.append(Keys.learn(numbers, self._numbers_below(stage), least))
+            each = None
+            if counts is not None:
+                of_each = counts.reshape(-1, *[1] * (numbers.ndim - 1))
+                each = np.broadcast_to(of_each, numbers.shape)
+            self._stages.append(Keys.learn(numbers, self._numbers_below(stage), least, each))
             return self._stages[stage]
 
         return self._columns(codes, positions, grown)
+
+    def learn_counted(
+        self, combinations: NDArray[np.int32], counts: NDArray[np.int64], min_count: int
+    ) -> None:
+        """Learn from what `combination` gave for batches: each different one, and how often."""
+        values = self._size - 2
+        settled = combinations.copy()
+        settled[combinations == BEFORE] = values
+        settled[combinations == AFTER] = values + 1
+        self.learn(list(settled.T), len(settled), min_count, counts)
 
     def rank(self, codes: list[NDArray[np.int32]], positions: int) -> NDArray[np.int32]:
         """Return the columns of each position.

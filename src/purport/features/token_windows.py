@@ -9,20 +9,24 @@ Symbols: N sentences, P tokens of all sentences together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from purport.estimator.base import Estimator, State
 from purport.estimator.constraints import BOOLEAN, Constraint, Several, Span, Whole, optional
+from purport.features.combinations import Combinations
 from purport.features.keys import UNSEEN
 from purport.features.rows import Rows
 from purport.features.surroundings import Surroundings, Tokenized
-from purport.features.template_columns import TemplateColumns
+from purport.features.template_columns import AFTER, BEFORE, TemplateColumns
 from purport.features.templates import Template, attributes
 from purport.features.unique import unique_rows
 from purport.features.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class TokenWindows(Estimator):
@@ -164,6 +168,45 @@ class TokenWindows(Estimator):
         ]
         return self._rows(around, learn=True)
 
+    def learn(self, batches: Iterable[Tokenized]) -> Self:
+        """Learn the columns from batches of records, as `fit` does from all of them at once.
+
+        No more than one batch, and the features that training shows, are held at a time.
+
+        Examples
+        --------
+        >>> from purport.records.utterances import Utterances
+        >>> talk = Utterances.from_lists([["hi"], ["ha"]])
+        >>> windows = TokenWindows(words=(0, 0), conjunctions=(), prefixes=(), suffixes=())
+        >>> windows.learn([talk[:1], talk[1:]]).feature_names()
+        ['bias', 'w[0]=hi', 'w[0]=ha', 'digit=no']
+        """
+        self._check_parameters()
+        asked, templates = self._attributes(), self._templates()
+        values = {name: Vocabulary() for name in asked}
+        met = [Combinations(1 if each.bag else len(each.offsets)) for each in templates]
+        for records in batches:
+            around = Surroundings(records)
+            used = around.words_as_they_come()
+            tables = {}
+            for name, of in asked.items():
+                values[name].learn(map(of, used))
+                tables[name] = around.table(of, values[name])
+                tables[name][-2:] = BEFORE, AFTER
+            for template, combinations in zip(templates, met, strict=True):
+                codes = self._codes(around, tables[template.attribute], template)
+                told = np.empty((around.positions, len(codes)), np.int32)
+                for place, code in enumerate(codes):
+                    told[:, place] = code
+                combinations.add(told.reshape(-1, 1) if template.bag else told)
+        self.values_ = values
+        self.columns_ = []
+        for template, combinations in zip(templates, met, strict=True):
+            columns = TemplateColumns(template, len(values[template.attribute]))
+            columns.learn_counted(*combinations.finish(), self.min_count)
+            self.columns_.append(columns)
+        return self
+
     def transform(self, records: Tokenized) -> Rows:
         """Return the rows of tokens; features that training has not shown are left out and counted.
 
@@ -247,6 +290,12 @@ class TokenWindows(Estimator):
             self.prefixes, self.suffixes, self.shapes, self.digits, self.lengths, self.lowercase
         )
 
+    def _codes(
+        self, around: Surroundings, table: NDArray[np.int32], template: Template
+    ) -> list[NDArray[np.int32]]:
+        outside = self.marks and not template.bag
+        return [around.codes(table, offset, outside) for offset in template.offsets]
+
     def _rows(self, around: Surroundings, learn: bool) -> Rows:
         """Put the columns of all templates side by side, each behind those before it."""
         attributes_asked = self._attributes()
@@ -259,9 +308,7 @@ class TokenWindows(Estimator):
         slot = width = 0
         for columns in self.columns_:
             template = columns.template
-            outside = self.marks and not template.bag
-            table = tables[template.attribute]
-            codes = [around.codes(table, offset, outside) for offset in template.offsets]
+            codes = self._codes(around, tables[template.attribute], template)
             if learn:
                 ranks = columns.learn(codes, around.positions, self.min_count)
             else:

@@ -323,26 +323,30 @@ class Sessions(Records):
         """Who did each step; None when not one is known."""
         return ragged(self._who.strings(), self.offsets) if self._who else None
 
-    def step_field(self, name: str) -> list[list[Any]]:
+    @property
+    def clicks_known(self) -> NDArray[np.bool_] | None:
+        """At which steps it is known what was clicked, be it nothing; None when at none."""
+        return self._known_clicks
+
+    def step_field(self, name: str) -> list[list[Any]] | None:
         """Return one field of every step, None where a step has none.
 
         Parameters
         ----------
         name : str
-            As in the JSON lines; at least one step must have it.
+            As in the JSON lines. None comes back when not one step has it.
 
         Examples
         --------
         >>> house = Sessions.from_rows([{"steps": [{"obs": "01", "last": "10"}, {"obs": "00"}]}])
-        >>> house.step_field("last")
-        [['10', None]]
+        >>> house.step_field("last"), house.step_field("first")
+        ([['10', None]], None)
         """
-        steps = self._steps() if name in STEP else (extra or {} for extra in self._step_extra or [])
-        values = [step.get(name) for step in steps]
-        if all_unknown(values) and self.offsets[-1]:
-            names = sorted({name for step in self._steps() for name in step})
-            raise InputError(f"The steps have no field {name!r}. They have: {', '.join(names)}.")
-        return ragged(values, self.offsets)
+        if name in STEP:
+            values = [step.get(name) for step in self._steps()]
+        else:
+            values = [extra and extra.get(name) for extra in self._step_extra or ()]
+        return None if all_unknown(values) else ragged(values, self.offsets)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each session as a dictionary, as JSON lines hold it; the unknown is left out.

@@ -13,6 +13,8 @@ from purport.store.damage import DamagedError
 # folder from elsewhere can name one of these, and nothing else on the machine.
 CLASSES = {
     "CRF": "purport.sequence.crf",
+    "SensorWindows": "purport.features.sensor_windows",
+    "SessionWindows": "purport.features.session_windows",
     "TokenWindows": "purport.features.token_windows",
 }
 """The module of each class that can be saved, by the name that stands in model folders for ever."""
