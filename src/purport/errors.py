@@ -29,6 +29,9 @@ number and id.
 
 from __future__ import annotations
 
+import functools
+import sys
+
 __all__ = [
     "CheckFailedError",
     "ConvergenceWarning",
@@ -186,8 +189,20 @@ class NotFittedError(PurportError, ValueError, AttributeError):
 
     @classmethod
     def of(cls, owner: object) -> NotFittedError:
-        """Say which estimator is not fitted."""
-        return cls(f"This {type(owner).__name__} is not fitted yet. Call fit first.")
+        """Say which estimator is not fitted; where scikit-learn is in use, as it does too."""
+        kind = _not_fitted_as_in_scikit_learn() if "sklearn.exceptions" in sys.modules else cls
+        return kind(f"This {type(owner).__name__} is not fitted yet. Call fit first.")
+
+
+@functools.cache
+def _not_fitted_as_in_scikit_learn() -> type[NotFittedError]:
+    theirs = sys.modules["sklearn.exceptions"].NotFittedError
+    bases = (NotFittedError, theirs)
+    return type("NotFittedError", bases, {"__module__": __name__, "__reduce__": _reduce})
+
+
+def _reduce(error: NotFittedError) -> tuple[type[NotFittedError], tuple[str]]:
+    return NotFittedError, (str(error),)
 
 
 class ModelError(PurportError):

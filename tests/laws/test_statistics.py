@@ -17,8 +17,9 @@ from purport.fold.engine import Tree
 from purport.fold.statistic import Statistic
 from purport.fold.thread_engine import threads
 from purport.lattice.transitions import Arcs
+from purport.sequence.labels import UNKNOWN, LabelCodes
 from purport.sequence.likelihood import PathSums, Scores
-from purport.sequence.partitions import UNKNOWN, make_partitions
+from purport.sequence.partitions import make_partitions
 from purport.sequence.scorer import Layout
 
 PARTS = 7
@@ -47,7 +48,8 @@ def path_sums():
         if number % 2:
             labels[chosen.random(rows.positions) < 0.4] = UNKNOWN
         weights = chosen.uniform(0.5, 2.0, len(rows))
-        batches += make_partitions(rows, labels, weights, layout)
+        coded = LabelCodes(labels, rows.offsets, list("abc"))
+        batches += make_partitions(rows, coded, weights, layout)
     theta = chosen.normal(0.0, 1.0, len(layout) + len(arcs))
     return PathSums(len(theta)), batches, Scores.of(layout, arcs, theta)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import purport
-from purport.sequence.inputs import LabelLists
+from purport.sequence.labels import LabelLists
 
 SENTENCES = [
     [("play", "O"), ("some", "O"), ("Jazz", "B-genre"), ("now", "O")],

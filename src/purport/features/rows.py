@@ -9,7 +9,7 @@ Symbols: N sequences, P positions of all sequences together, U unique rows, F co
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Rows:
     def unique(self) -> int:
         """U, the number of different rows."""
         return len(self.indptr) - 1
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return what is said of each sequence (N,) at each of its positions (P,)."""
+        return np.repeat(values, np.diff(self.offsets))
 
     def matrix(self) -> csr_matrix:
         """Return the unique rows as a SciPy matrix of shape (U, F)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from purport.errors import FormatError, InputError, ShapeError
+from purport.errors import FormatError, ShapeError
 from purport.records.columns import (
     Coded,
     Coder,

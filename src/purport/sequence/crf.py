@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,37 +22,45 @@ from purport.estimator.constraints import (
     optional,
 )
 from purport.estimator.progress import Verbosity
+from purport.features.encoders import Encoder
 from purport.features.rows import Rows
-from purport.features.strings import FeatureStrings
+from purport.features.sensor_windows import SensorWindows
+from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
 from purport.fold.engine import Engine
 from purport.fold.thread_engine import available_cores, threads
 from purport.lattice.transitions import Arcs
+from purport.sequence.given import Given
+from purport.sequence.growth import grow
 from purport.sequence.inputs import (
-    LabelCodes,
-    Labels,
+    Windows,
     check_form,
-    encode_labels,
+    encoder_named,
     form_of,
-    given_labels,
+    known_of,
     make_encoder,
+    prepared,
     sequence_weights,
+    soft_of,
 )
-from purport.sequence.labeller import SequenceLabeller
+from purport.sequence.labels import UNKNOWN, LabelCodes, with_shares
 from purport.sequence.likelihood import NegativeLogLikelihood, Scores
-from purport.sequence.observed import observed_arcs, observed_counts
-from purport.sequence.partitions import UNKNOWN, make_partitions
+from purport.sequence.observed import observed_arcs, observed_counts, observed_layout
+from purport.sequence.online import Online
+from purport.sequence.partitions import make_partitions
+from purport.sequence.passes import Passes
+from purport.sequence.rules import ForbidConstraint, Forbidden, Rules
 from purport.sequence.scorer import Layout
-from purport.sequence.training import train
+from purport.sequence.training import Watch, train
+from purport.sequence.weights import LearntWeights
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 
-log = logging.getLogger("purport")
-
-
-class CRF(SequenceLabeller):
+class CRF(LearntWeights):
     """Linear-chain conditional random field, trained by L-BFGS on the exact likelihood.
 
     Minimises the negative log-likelihood plus ``l2`` times the sum of squares plus ``l1`` times the
@@ -70,18 +78,29 @@ class CRF(SequenceLabeller):
     tol : float, default 1e-5
         Stop when the gradient's norm is at most `tol` times that of the weights, or when the
         objective fell by less than the share `tol` over 10 iterations.
-    features : TokenWindows, optional
-        How rows are made from records; None takes ``TokenWindows()``. Lists bring their own
-        features.
+    features : TokenWindows, SessionWindows or SensorWindows, optional
+        How rows are made from records; None takes ``TokenWindows()`` for utterances and
+        ``SessionWindows()`` for sessions. Lists bring their own features.
+    forbid : "bio" or list of (label, next label), optional
+        Pairs of labels that never follow each other, in training and in all that is predicted;
+        None as the first or second is what is before or after the sequence. ``"bio"`` forbids an
+        ``I-x`` that does not follow ``B-x`` or ``I-x``.
     all_possible_states, all_possible_transitions : bool, default False
         Give weights also to pairs (feature, label) and (label, label) that never occur.
     min_freq : float, default 0
         Leave out pairs (feature, label) and (label, label) that occur less often.
+    patience : int, default 10
+        With ``fit(dev=...)``: stop when the likelihood of these data has not risen for so many
+        iterations.
+    batch_size : int, default 64
+        For `partial_fit` and `fit_batches`: after so many sequences the weights are changed.
+    learning_rate : float, default 1.0
+        For the same: how large the changes are.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, optional
-        Without effect: training uses no random numbers. Kept so that all estimators are called
-        alike.
+        Decides the order in which `partial_fit` takes the sequences of a batch; `fit` uses no
+        random numbers.
     verbose : bool, "bar" or "lines", default False
         Show progress.
     algorithm, c1, c2, max_iterations, num_memories, epsilon, delta, period, linesearch,
@@ -118,10 +137,19 @@ class CRF(SequenceLabeller):
         "l1": Number(low=0.0),
         "max_iter": Whole(low=1),
         "tol": Number(low=0.0),
-        "features": optional(Instance((TokenWindows,), "TokenWindows(...)")),
+        "features": optional(
+            Instance(
+                (TokenWindows, SessionWindows, SensorWindows),
+                "TokenWindows(...) or SessionWindows(...) or SensorWindows(...)",
+            )
+        ),
+        "forbid": ForbidConstraint(),
         "all_possible_states": optional(BOOLEAN),
         "all_possible_transitions": optional(BOOLEAN),
         "min_freq": optional(Number(low=0.0)),
+        "patience": Whole(low=1),
+        "batch_size": Whole(low=1),
+        "learning_rate": Number(low=0.0, above=True),
         "n_threads": optional(Whole(low=1)),
         "random_state": optional(Whole(low=0)),
         "verbose": optional(Either((BOOLEAN, OneOf(("bar", "lines"))))),
@@ -144,10 +172,14 @@ class CRF(SequenceLabeller):
         max_iter: int = 100,
         tol: float = 1e-5,
         *,
-        features: TokenWindows | None = None,
+        features: Windows | None = None,
+        forbid: Forbidden | None = None,
         all_possible_states: bool | None = False,
         all_possible_transitions: bool | None = False,
         min_freq: float | None = 0,
+        patience: int = 10,
+        batch_size: int = 64,
+        learning_rate: float = 1.0,
         n_threads: int | None = None,
         random_state: int | None = None,
         verbose: Verbosity | None = False,
@@ -167,9 +199,13 @@ class CRF(SequenceLabeller):
         self.max_iter = max_iter
         self.tol = tol
         self.features = features
+        self.forbid = forbid
         self.all_possible_states = all_possible_states
         self.all_possible_transitions = all_possible_transitions
         self.min_freq = min_freq
+        self.patience = patience
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
         self.n_threads = n_threads
         self.random_state = random_state
         self.verbose = verbose
@@ -184,28 +220,46 @@ class CRF(SequenceLabeller):
         self.linesearch = linesearch
         self.max_linesearch = max_linesearch
 
+    # Learning from all data at once.
+
     def fit(
         self,
         X: Any,
-        y: Labels | None = None,
+        y: Any = None,
         sample_weight: Sequence[float] | NDArray[np.float64] | None = None,
         warm_start: bool = False,
         engine: Engine | None = None,
+        *,
+        soft: Any = None,
+        dev: Any = None,
+        groups: Any = None,
+        classes: Sequence[Any] | None = None,
     ) -> Self:
         """Learn from labelled sequences.
 
         Parameters
         ----------
-        X : list of sequences, or Utterances
+        X : list of sequences, Utterances, Sessions, or rows of numbers
             A sequence is a list of positions; a position is a list of feature strings or a dict.
         y : list of lists of str, optional
-            One label a position; None where it is not known. Records bring their slots.
+            One label a position; None where it is not known, a set of labels where one of them is
+            right. Records bring their labels. For rows of numbers one label a row.
         sample_weight : (N,) numbers, optional
             How often each sequence counts; those that count 0 times say nothing.
         warm_start : bool
             Start from the present weights, with the same labels and features.
         engine : engine, optional
             Where to work; None is ``threads(n_threads)``.
+        soft : list of (T, L) arrays or None, optional
+            How probable each label is at each position, columns as `classes_`; such a sequence
+            counts as all its labellings do together, each times its probability, and what y says of
+            it does not count. None keeps to y.
+        dev : (X, y) or records, optional
+            Data to stop early on: the weights kept are those with the highest likelihood of them.
+        groups : (rows,) values, optional
+            For rows of numbers: the sequence of each.
+        classes : list, optional
+            The labels there are; None takes those of y.
 
         Returns
         -------
@@ -217,18 +271,39 @@ class CRF(SequenceLabeller):
         >>> X = [[{"word": "stop", "first": True}, {"word": "now"}]]
         >>> CRF().fit(X, [["B-halt", "O"]]).classes_.tolist()
         ['B-halt', 'O']
+        >>> shares = np.array([[0.9, 0.1], [0.2, 0.8]])
+        >>> soft = CRF().fit(X, soft=[shares], classes=["B-halt", "O"])
+        >>> soft.predict(X)
+        [['B-halt', 'O']]
         """
         self._check_parameters()
         if not isinstance(warm_start, bool):
             raise InputError(
-                "CRF.fit: warm_start must be True or False. (fit takes no data to stop early on.)"
+                "CRF.fit: warm_start must be True or False. Data to stop early on are given as"
+                " dev=(X_dev, y_dev)."
             )
+        with self._all_or_nothing(engine) as working:
+            given = self._given(X, y, sample_weight, warm_start, soft, groups, classes)
+            _check_enough(given)
+            if not warm_start:
+                self._begin(given)
+            self._counts = given.counts()
+            self._online: Online | None = None
+            self._keep(self._theta, [], converged=False)
+            self._train(given, working, None if dev is None else self._watch(dev, working))
+        return self
+
+    @contextmanager
+    def _all_or_nothing(self, engine: Engine | None) -> Iterator[Engine]:
+        """Lend an engine; after a failure all is as before, after an interruption as far as it is.
+
+        What the last finished iteration left is a model.
+        """
         working = threads(self.n_threads) if engine is None else engine
         before = dict(vars(self))
         try:
-            self._fit(X, y, sample_weight, warm_start, working)
+            yield working
         except KeyboardInterrupt:
-            # What the last finished iteration left is a model.
             raise
         except BaseException:
             vars(self).clear()
@@ -237,197 +312,317 @@ class CRF(SequenceLabeller):
         finally:
             if engine is None:
                 working.close()
-        return self
 
-    def _fit(
-        self, X: Any, y: Labels | None, sample_weight: Any, warm_start: bool, engine: Engine
-    ) -> None:
-        labels = given_labels("CRF", X, y)
-        if warm_start:
+    def _given(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        continues: bool,
+        soft: Any,
+        groups: Any,
+        classes: Sequence[Any] | None,
+        encoder: Encoder | None = None,
+    ) -> Given:
+        """Turn what the user gave into rows, labels and weights."""
+        if continues:
             self._check_fitted()
             check_form("CRF", self._form, X)
-            encoder = self._encoder
-            rows = self._rows(X)
-            classes = self.classes_.tolist()
+            rows = self._rows(X, groups)
+            encoder, classes = self._encoder, self.classes_.tolist()
         else:
+            X = prepared("CRF", X, groups)
             encoder = make_encoder("CRF", X, self.features)
             rows = encoder.fit_transform(X)
-            classes = None
+            classes = _sorted_classes(classes)
         weights = sequence_weights(sample_weight, len(rows))
-        coded = encode_labels(labels, rows.offsets, classes, weights > 0.0)
-        if warm_start and coded.unseen:
+        if soft is not None and y is None and form_of(X) in ("lists", "rows"):
+            if classes is None:
+                raise InputError(
+                    "CRF.fit: soft= has one column a label, but without y nobody says which. Give"
+                    " classes=, the labels of the columns, sorted."
+                )
+            coded = _nothing_known(rows, classes)
+        else:
+            coded = known_of("CRF", X, y, rows.offsets, classes, weights > 0.0)
+        if classes is not None and coded.unseen:
             raise InputError(
-                f"CRF.fit(warm_start=True): {coded.unseen} labels are not among the classes of the"
-                " model. Fit anew."
+                f"CRF: {coded.unseen} labels are not among the classes"
+                f"{' of the model. Fit anew.' if continues else ' given.'}"
             )
-        _check_enough(rows, coded)
-        if not warm_start:
-            layout, arcs = self._choose_weights(rows, coded)
-            # All at once, so that an interruption leaves either the old model or the new one.
-            self._encoder, self._form = encoder, form_of(X)
-            self.classes_ = np.array(coded.classes)
-            self._layout, self._arcs = layout, arcs
-            self._theta = np.zeros(len(layout) + len(arcs))
-        self._counts = {
-            "sequences": len(rows),
-            "positions": rows.positions,
-            "known_labels": int(np.count_nonzero(coded.codes != UNKNOWN)),
-        }
-        self._keep(self._theta, [], converged=False)
-        self._train(rows, coded, weights, engine)
+        if soft is not None:
+            coded = with_shares(coded, soft_of(X, soft, rows.offsets))
+        return Given(rows, coded, weights, encoder, form_of(X))
 
-    def _choose_weights(self, rows: Rows, coded: LabelCodes) -> tuple[Layout, Arcs]:
+    def _begin(self, given: Given) -> None:
+        """Decide what has a weight, and start at zero."""
+        rules = Rules.of(self.forbid, given.coded.classes)
+        if rules is not None:
+            rules.check(given.rows, given.coded, given.weights > 0.0)
+        layout, arcs = self._choose_weights(given)
+        # All at once, so that an interruption leaves either the old model or the new one.
+        self._encoder, self._form = given.encoder, given.form
+        self.classes_ = np.array(given.coded.classes)
+        self._layout, self._arcs = layout, arcs if rules is None else rules.keep(arcs)
+        self._rules = rules
+        self._theta = np.zeros(len(self._layout) + len(self._arcs))
+
+    def _choose_weights(self, given: Given) -> tuple[Layout, Arcs]:
         """Decide which pairs of features and labels, and of labels, have a weight."""
+        rows, coded, least = given.rows, given.coded, self.min_freq or 0.0
         states = len(coded.classes)
-        if self.all_possible_states:
+        if self.all_possible_states and not least:
             layout = Layout.complete(rows.width, states)
         else:
-            layout = Layout.observed(rows, coded.codes, states)
-        if self.min_freq:
-            layout = layout.keep(layout.count(rows, coded.codes) >= self.min_freq)
-        if self.all_possible_transitions and not self.min_freq:
+            layout = observed_layout(rows, coded, least)
+        if self.all_possible_transitions and not least:
             return layout, Arcs.all(states)
-        return layout, observed_arcs(rows, coded.codes, states, self.min_freq or 0)
+        return layout, observed_arcs(rows, coded, least)
 
-    def _train(
-        self,
-        rows: Rows,
-        coded: LabelCodes,
-        weights: NDArray[np.float64],
-        engine: Engine,
-    ) -> None:
-        objective = NegativeLogLikelihood(
-            make_partitions(rows, coded.codes, weights, self._layout),
-            observed_counts(rows, coded.codes, weights, self._layout, self._arcs),
+    def _objective(self, given: Given, l2: float, engine: Engine) -> NegativeLogLikelihood:
+        return NegativeLogLikelihood(
+            make_partitions(given.rows, given.coded, given.weights, self._layout),
+            observed_counts(given.rows, given.coded, given.weights, self._layout, self._arcs),
             self._layout,
             self._arcs,
-            self.l2 if self.c2 is None else self.c2,
+            l2,
             engine,
+            self._rules,
         )
+
+    def _watch(self, dev: Any, engine: Engine) -> Watch:
+        """Return what gives the mean log-likelihood of a position of the dev data."""
+        X, y = dev if isinstance(dev, tuple) and len(dev) == 2 else (dev, None)
+        check_form("CRF", self._form, X)
+        rows = self._rows(X)
+        coded = known_of("CRF", X, y, rows.offsets, self.classes_.tolist())
+        positions = int(np.count_nonzero(coded.told))
+        if not positions:
+            raise InputError("CRF.fit: the dev data have no label that the model knows.")
+        given = Given(rows, coded, np.ones(len(rows)), self._encoder, self._form)
+        objective = self._objective(given, 0.0, engine)
+        return Watch(lambda theta: -objective(theta)[0] / positions, self.patience)
+
+    def _train(self, given: Given, engine: Engine, watch: Watch | None) -> None:
         stops = [tol for tol in (self.epsilon, self.delta) if tol is not None]
         train(
             "CRF",
-            objective,
+            self._objective(given, self._l2, engine),
             self._theta,
             self._keep,
-            l1=self.l1 if self.c1 is None else self.c1,
+            l1=self._l1,
             max_iter=self.max_iter if self.max_iterations is None else self.max_iterations,
             tol=min(stops) if stops else self.tol,
             n_threads=self.n_threads or available_cores(),
             verbose=self.verbose or False,
+            watch=watch,
         )
+
+    @property
+    def _l2(self) -> float:
+        return self.l2 if self.c2 is None else self.c2
+
+    @property
+    def _l1(self) -> float:
+        return self.l1 if self.c1 is None else self.c1
 
     def _keep(
         self, theta: NDArray[np.float64], history: list[dict[str, float]], converged: bool
     ) -> None:
-        self._ready: Scores | None = None
+        self._ready: list[Scores] = []
         self._theta = theta
         self.history_ = history
         self.converged_ = converged
 
-    # What the model has learnt, also by sklearn-crfsuite's names.
+    # Learning from one batch after the other.
 
-    def predict_single(self, xseq: Any) -> list[str]:
-        """Return the labels of one sequence; sklearn-crfsuite's name for ``predict([xseq])[0]``."""
-        return self.predict([xseq])[0]
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Sequence[Any] | None = None,
+        sample_weight: Sequence[float] | NDArray[np.float64] | None = None,
+        *,
+        groups: Any = None,
+        engine: Engine | None = None,
+    ) -> Self:
+        """Go on learning from more labelled sequences, each looked at once.
 
-    def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
-        """Return the marginals of one sequence, as sklearn-crfsuite names it."""
-        return self.predict_marginals([xseq])[0]
-
-    @property
-    def transitions_(self) -> NDArray[np.float64]:
-        """Weight of each pair of labels (L, L), from row to column; 0 where a pair has none."""
-        self._check_fitted()
-        matrix = np.zeros((len(self.classes_), len(self.classes_)))
-        matrix[self._arcs.sources, self._arcs.targets] = self._theta[len(self._layout) :]
-        return matrix
-
-    @property
-    def n_features_(self) -> int:
-        """How many weights are not 0."""
-        self._check_fitted()
-        return int(np.count_nonzero(self._theta))
-
-    def state_features(self, label: str, top: int | None = 20) -> list[tuple[str, float]]:
-        """Return the features that speak most for a label, and most against it, by weight.
+        The first call learns the features and the labels; later calls leave out features that it
+        did not show (windows with ``hash_bits`` leave out none). Weights for new pairs of features
+        and labels are added. `l1` and `l2` count once for all calls together.
 
         Parameters
         ----------
-        label : str
-            One of `classes_`.
-        top : int or None
-            How many, by absolute weight; None for all.
+        X, y, sample_weight, groups, engine
+            As in `fit`.
+        classes : list, optional
+            All labels there will be, in the first call; None takes those of y.
 
         Examples
         --------
-        >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> [name for name, weight in crf.state_features("X", top=1)]
-        ['a']
+        >>> X, y = [[["w=play"], ["w=jazz"]]], [["O", "B-genre"]]
+        >>> crf = CRF(l2=0.01)
+        >>> for _ in range(10):
+        ...     crf = crf.partial_fit(X, y)
+        >>> crf.predict(X)
+        [['O', 'B-genre']]
         """
-        self._check_fitted()
-        classes = self.classes_.tolist()
-        if label not in classes:
-            raise ParameterError.for_value("CRF.state_features", "label", label, "one of classes_")
-        of_label = np.flatnonzero(self._layout.targets == classes.index(label))
-        weights = self._theta[of_label]
-        chosen = np.argsort(-np.abs(weights), kind="stable")[:top]
-        chosen = chosen[np.argsort(-weights[chosen], kind="stable")]
-        columns = np.searchsorted(self._layout.pointers, of_label[chosen], side="right") - 1
-        names = self._encoder.feature_names()
-        return [
-            (names[column], weight)
-            for column, weight in zip(columns.tolist(), weights[chosen].tolist(), strict=True)
-        ]
+        self._check_parameters()
+        self._check_online()
+        continues = self._is_fitted()
+        if (
+            continues
+            and classes is not None
+            and list(_sorted_classes(classes) or []) != (self.classes_.tolist())
+        ):
+            raise InputError(
+                "CRF.partial_fit: classes= differ from those of the first call. Leave them out."
+            )
+        with self._all_or_nothing(engine) as working:
+            given = self._given(X, y, sample_weight, continues, None, groups, classes)
+            if not continues:
+                _check_enough(given)
+                self._begin(given)
+                self._counts, self._online = {}, None
+                self._keep(self._theta, [], converged=True)
+            self._learn_batch(given, working)
+            for name, count in given.counts().items():
+                self._counts[name] = self._counts.get(name, 0) + count
+        return self
 
-    @property
-    def state_features_(self) -> dict[tuple[str, str], float]:
-        """Weights by (feature, label), as sklearn-crfsuite gives them, without those that are 0."""
-        self._check_fitted()
-        names, classes = self._encoder.feature_names(), self.classes_.tolist()
-        columns = np.repeat(np.arange(self._layout.width), np.diff(self._layout.pointers))
-        triples = zip(columns.tolist(), self._layout.targets.tolist(), self._theta, strict=False)
-        return {
-            (names[column], classes[label]): float(weight)
-            for column, label, weight in triples
-            if weight
-        }
+    def fit_batches(
+        self,
+        read: Callable[[], Iterable[Any]],
+        passes: int = 3,
+        *,
+        classes: Sequence[Any] | None = None,
+        dev: Any = None,
+        engine: Engine | None = None,
+    ) -> Self:
+        """Learn from more data than memory holds.
 
-    @property
-    def transition_features_(self) -> dict[tuple[str, str], float]:
-        """Weights by (label, next label), as sklearn-crfsuite gives them, without those at 0."""
-        self._check_fitted()
-        classes, scores = self.classes_.tolist(), self._theta[len(self._layout) :]
-        triples = zip(self._arcs.sources.tolist(), self._arcs.targets.tolist(), scores, strict=True)
-        return {
-            (classes[source], classes[target]): float(weight)
-            for source, target, weight in triples
-            if weight
-        }
+        The first look at the data learns features and labels, each of the `passes` after it the
+        weights. Memory is bounded by one batch and the weights.
 
-    @property
-    def num_attributes_(self) -> int:
-        """How many features there are, as sklearn-crfsuite names it."""
-        self._check_fitted()
-        return self._encoder.width
+        Parameters
+        ----------
+        read : callable
+            Gives the batches, the same each time it is called: records with labels, or pairs
+            (X, y).
+        passes : int
+            How often the data are gone through; the last one ends it.
+        classes : list, optional
+            As in `partial_fit`.
+        dev : (X, y) or records, optional
+            The weights kept are those of the pass after which these data were most likely.
+        engine : engine, optional
+            As in `fit`.
 
-    @property
-    def size_(self) -> int:
-        """Bytes of the arrays of the model, as they are saved."""
-        return sum(array.nbytes for array in self._to_state().arrays.values())
+        Examples
+        --------
+        >>> from purport.records.utterances import Utterances
+        >>> talk = Utterances.from_lists([["to", "rome"]] * 50, slots=[["O", "B-city"]] * 50)
+        >>> crf = CRF(l2=0.01).fit_batches(lambda: [talk[:25], talk[25:]])
+        >>> crf.predict(talk[:1])
+        [['O', 'B-city']]
+        """
+        self._check_parameters()
+        if not Whole(1).allows(passes):
+            raise ParameterError.for_value("CRF.fit_batches", "passes", passes, Whole(1).words())
+        self._check_online()
+        with self._all_or_nothing(engine) as working:
+            self._fit_passes(Passes(read, passes, classes), dev, working)
+        return self
 
-    @property
-    def attributes_(self) -> list[str]:
-        """The features, as sklearn-crfsuite names them."""
-        self._check_fitted()
-        return self._encoder.feature_names()
+    def _check_online(self) -> None:
+        if self.min_freq:
+            raise InputError(
+                "CRF: min_freq counts pairs in all data at once, which batches do not show. Leave"
+                " it out, or give windows with min_count."
+            )
+
+    def _fit_passes(self, data: Passes, dev: Any, engine: Engine) -> None:
+        first = data.learn_columns(self.features)
+        self._encoder, self._form = first.encoder, first.form
+        self.classes_ = np.array(first.classes)
+        self._rules = Rules.of(self.forbid, first.classes)
+        nothing = np.zeros(0, np.int32)
+        states = len(first.classes)
+        self._layout = Layout.of(states, np.zeros(self._encoder.width + 1, np.int64), nothing)
+        self._arcs = Arcs(states, nothing, nothing, 0.0)
+        self._counts, self._online = first.counts, None
+        self._keep(np.zeros(0), [], converged=False)
+        best, best_theta, seen = -np.inf, self._theta, 0
+        for number, batches in data.repeat(self.verbose or False):
+            loss = 0.0
+            for X, y in batches:
+                given = self._given(X, y, None, True, None, None, None)
+                seen += len(given.rows)
+                loss += self._learn_batch(given, engine, first.counts["sequences"])
+            told = {"objective": loss, "seconds": data.seconds, "sequences": seen}
+            if dev is not None:
+                told["dev_log_likelihood"] = now = self._watch(dev, engine).measure(self._theta)
+                if now <= best:
+                    self._keep(best_theta, [*self.history_, told], converged=True)
+                    return
+                best, best_theta = now, self._theta
+            self._keep(self._theta, [*self.history_, told], converged=number == data.passes)
+
+    def _learn_batch(self, given: Given, engine: Engine, of: int = 0) -> float:
+        """Take in a batch `of` so many sequences in all, and return its loss on the way."""
+        if self._rules is not None:
+            self._rules.check(given.rows, given.coded, given.weights > 0.0)
+        if self._online is None:
+            self._online = Online.at(self._theta, self.learning_rate, self._l1, self._l2)
+        self._grow(given)
+        self._online.of = of
+        loss = self._online.learn(
+            given,
+            self._layout,
+            self._arcs,
+            self._rules,
+            engine,
+            batch_size=self.batch_size,
+            seed=self.random_state or 0,
+            l1=self._l1,
+            l2=self._l2,
+        )
+        self._keep(self._online.weights(self._l1, self._l2), self.history_, self.converged_)
+        return loss
+
+    def _grow(self, given: Given) -> None:
+        """Give weights to the pairs that only this batch shows."""
+        layout, arcs = self._choose_weights(given)
+        if self._rules is not None:
+            arcs = self._rules.keep(arcs)
+        grown = grow(self._layout, self._arcs, layout, arcs)
+        if len(grown.places) == len(grown.layout) + len(grown.arcs):
+            return
+        assert self._online is not None
+        self._online.leader.rearrange(grown.spread)
+        theta = grown.spread(self._theta)
+        self._layout, self._arcs = grown.layout, grown.arcs
+        self._keep(theta, self.history_, self.converged_)
 
     # The machinery.
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take back a pickle; arrays of one that lies in a file may be read-only (joblib)."""
+        vars(self).update(state)
+        if self._is_fitted():
+            layout, arcs = self._layout, self._arcs
+            self._layout = Layout.of(
+                layout.states, np.array(layout.pointers), np.array(layout.targets)
+            )
+            self._arcs = Arcs(arcs.states, np.array(arcs.sources), np.array(arcs.targets), 0.0)
+            self._keep(np.array(self._theta), self.history_, self.converged_)
+
     def _scores(self) -> Scores:
-        if self._ready is None:
-            self._ready = Scores.of(self._layout, self._arcs, self._theta)
-        return self._ready
+        if not self._ready:
+            scores = Scores.of(self._layout, self._arcs, self._theta, self._rules)
+            self._ready.append(scores)
+        return self._ready[0]
 
     def _to_state(self) -> State:
         self._check_fitted()
@@ -445,9 +640,14 @@ class CRF(SequenceLabeller):
                 "history": self.history_,
                 "converged": self.converged_,
                 "counts": self._counts,
+                "encoder_class": type(self._encoder).__name__,
                 "encoder_parameters": self._encoder.get_params(),
             },
         )
+        if self._rules is not None:
+            state = state.join("rules", self._rules.to_state())
+        if self._online is not None:
+            state = state.join("online", self._online.to_state())
         return state.join("encoder", self._encoder._to_state())
 
     def _check_restored(self, theta: NDArray[np.float64]) -> None:
@@ -457,6 +657,10 @@ class CRF(SequenceLabeller):
             raise ValueError("the weights are not those of the features")
         if len(theta) != len(self._layout) + len(self._arcs) or theta.dtype != np.float64:
             raise ValueError("the number or the type of the weights is wrong")
+        if self._online is not None and len(self._online.leader.z) != len(theta):
+            raise ValueError("the state of the online optimiser has another size")
+        if self._rules is not None and not self._rules.allow(self._arcs):
+            raise ValueError("an arc with a weight is forbidden")
 
     def _trained_on(self) -> dict[str, Any]:
         self._check_fitted()
@@ -465,28 +669,50 @@ class CRF(SequenceLabeller):
 
     def _restore(self, state: State) -> None:
         settings, arrays = state.settings, state.arrays
-        self._form = settings["form"]
+        # Models of the first months knew one kind of records.
+        self._form = "utterances" if settings["form"] == "records" else settings["form"]
         self.classes_ = np.array(settings["classes"])
         self._counts = settings["counts"]
         states = len(self.classes_)
-        kind = FeatureStrings if self._form == "lists" else TokenWindows
+        kind: Any = encoder_named(settings.get("encoder_class"), self._form)
         self._encoder = kind(**settings["encoder_parameters"])
-        self._encoder._check_parameters()
+        kind._check_parameters(self._encoder)
         self._encoder._restore(state.nested("encoder"))
         self._layout = Layout.of(states, arrays["layout_pointers"], arrays["layout_targets"])
         self._arcs = Arcs(states, arrays["arc_sources"], arrays["arc_targets"], 0.0)
+        self._rules = Rules.from_state(state.nested("rules"), states)
+        online = state.nested("online")
+        self._online = Online.from_state(online, self.learning_rate) if online.arrays else None
         self._check_restored(arrays["theta"])
         self._keep(arrays["theta"], settings["history"], settings["converged"])
 
 
-def _check_enough(rows: Rows, coded: LabelCodes) -> None:
-    if not rows.positions:
+def _sorted_classes(classes: Sequence[Any] | None) -> list[Any] | None:
+    if classes is None:
+        return None
+    listed = np.asarray(classes).tolist() if not isinstance(classes, list) else classes
+    if sorted(set(listed)) != listed:
+        raise InputError("classes= must be sorted, without a label twice, as classes_ will be.")
+    return listed
+
+
+def _nothing_known(rows: Rows, classes: Sequence[Any]) -> LabelCodes:
+    return LabelCodes(np.full(rows.positions, UNKNOWN, np.int32), rows.offsets, list(classes))
+
+
+def _check_enough(given: Given) -> None:
+    classes = given.coded.classes
+    if len(given.weights) and not given.weights.any():
+        raise InputError(
+            "CRF.fit: every weight in sample_weight is zero; nothing is left to learn."
+        )
+    if not given.rows.positions:
         raise InputError("CRF.fit needs at least one position; X has none.")
-    if not coded.classes:
+    if not classes or not given.coded.told.any():
         raise InputError("CRF.fit needs at least one known label; all of y is None.")
-    if len(coded.classes) == 1:
+    if len(classes) == 1:
         warnings.warn(
-            f"All known labels are {coded.classes[0]!r}: the model will predict nothing else.",
+            f"All known labels are {classes[0]!r}: the model will predict nothing else.",
             PurportWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

@@ -1,13 +1,15 @@
-"""What a trained scorer says about new sequences: best paths, posteriors, probabilities.
+"""What a trained scorer says about new sequences: best paths, posteriors, probabilities, samples.
 
 Sequences are cut into parts of bounded size, so that memory does not grow with the data, and an
-engine maps over the parts.
+engine maps over the parts. What is known of labels clamps them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,8 +18,9 @@ from purport.fold.engine import Engine
 from purport.lattice.chain import Chain
 from purport.lattice.potentials import Clamp, Emissions, Potentials
 from purport.records.columns import positions_of
+from purport.sequence.labels import LabelCodes
 from purport.sequence.likelihood import Scores
-from purport.sequence.partitions import clamp_to_labels, select_rows
+from purport.sequence.partitions import select_rows
 from purport.sequence.scorer import LaidOut
 
 if TYPE_CHECKING:
@@ -37,96 +40,219 @@ class BestPaths(NamedTuple):
     states : (P,) int32
         The state at every position.
     log_probability : (N,) float64
-        log p(path | x).
+        log p(path | x); NaN where no path agrees with what is known.
     """
 
     states: NDArray[np.int32]
     log_probability: NDArray[np.float64]
 
 
-def best_states(rows: Rows, scores: Scores, engine: Engine) -> NDArray[np.int32]:
-    """Return the states of the best paths (P,)."""
+class NBest(NamedTuple):
+    """The K best paths of each sequence, best first.
 
-    def decode(part: Rows, scores: Scores) -> NDArray[np.int32]:
-        chain, emissions = _chain_and_emissions(part, scores)
-        return chain.best_paths(emissions, scores.transitions)[0]
+    Attributes
+    ----------
+    states : (K, P) int32
+        The states of each.
+    log_probability : (N, K) float64
+        log p(path | x); -inf where there are fewer paths, NaN where there is none.
+    """
 
-    return _joined(engine.map(engine.place(list(_parts(rows))), decode, scores), np.int32)
+    states: NDArray[np.int32]
+    log_probability: NDArray[np.float64]
 
 
-def best_paths(rows: Rows, scores: Scores, engine: Engine) -> BestPaths:
-    """Return the best paths and how probable they are."""
+@dataclass(frozen=True)
+class Asked:
+    """A part of the sequences, with what is known of their labels and where they stand."""
 
-    def decode(part: Rows, scores: Scores) -> BestPaths:
-        chain, emissions = _chain_and_emissions(part, scores)
-        states, score = chain.best_paths(emissions, scores.transitions)
-        log_partition = chain.log_partition(Potentials(Emissions.of(emissions), scores.transitions))
-        return BestPaths(states, score - log_partition)
+    rows: Rows
+    positions: slice
+    clamp: Clamp | None
 
-    found = engine.map(engine.place(list(_parts(rows))), decode, scores)
+    def lattice(self, scores: Scores) -> Lattice:
+        """Lay out the rows."""
+        layout = scores.weights.layout
+        chain = Chain(self.rows.index, self.rows.offsets, layout.states)
+        return Lattice(chain, LaidOut(layout, self.rows), scores, self.clamp)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Sequences whose rows are laid out, ready to be scored."""
+
+    chain: Chain
+    rows: LaidOut
+    scores: Scores
+    clamp: Clamp | None
+
+    @cached_property
+    def emissions(self) -> NDArray[np.float64]:
+        """The log score of each row and state (U, S)."""
+        return self.scores.weights.scores(
+            self.rows, np.empty((self.rows.unique, self.chain.states))
+        )
+
+    @cached_property
+    def potentials(self) -> Potentials:
+        """What sums over paths take."""
+        if "emissions" in self.__dict__:
+            return self.scores.potentials(Emissions.of(self.emissions.copy()))
+        out = np.empty((self.rows.unique, self.chain.states))
+        return self.scores.potentials(self.scores.weights.emissions(self.rows, out))
+
+    def best_paths(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the states (P,) and the scores (N,) of the best paths."""
+        return self.chain.best_paths(
+            self.emissions, self.scores.transitions, self.clamp, self.scores.start, self.scores.stop
+        )
+
+    def k_best(self, count: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the states (count, P) and the scores (N, count) of the best paths."""
+        return self.chain.k_best(
+            self.emissions, self.scores.transitions, count, self.clamp, self.scores.start,
+            self.scores.stop,
+        )  # fmt: skip
+
+    def sample(self, uniforms: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return paths at random, one for each row of `uniforms`."""
+        return self.chain.sample(
+            self.emissions, self.scores.transitions, uniforms, self.clamp, self.scores.start,
+            self.scores.stop,
+        )  # fmt: skip
+
+    def log_partition(self) -> NDArray[np.float64]:
+        """Return log Z of the paths that agree with what is known (N,)."""
+        return self.chain.log_partition(self.potentials, self.clamp)
+
+    def log_shares(self) -> NDArray[np.float64]:
+        """Return log Z of those paths less log Z of all (N,)."""
+        return self.log_partition() - self.chain.log_partition(self.potentials)
+
+    def posteriors(self) -> NDArray[np.float64]:
+        """Return the posterior of every state at every position (P, S)."""
+        out = np.zeros((len(self.chain.index), self.chain.states))
+        everyone = np.arange(len(out), dtype=np.int32)
+        weights = np.ones(len(self.chain))
+        self.chain.expectations(self.potentials, weights, out, everyone, self.clamp)
+        return out
+
+
+Known = LabelCodes | None
+
+
+def best_states(
+    rows: Rows, scores: Scores, engine: Engine, known: Known = None
+) -> NDArray[np.int32]:
+    """Return the states of the best paths (P,); -1 in sequences that have none."""
+
+    def decode(part: Asked, scores: Scores) -> NDArray[np.int32]:
+        states, score = part.lattice(scores).best_paths()
+        lengths = np.diff(part.rows.offsets)
+        return np.where(np.repeat(np.isneginf(score), lengths), np.int32(-1), states)
+
+    return _joined(_mapped(decode, rows, scores, engine, known), np.int32)
+
+
+def best_paths(rows: Rows, scores: Scores, engine: Engine, known: Known = None) -> BestPaths:
+    """Return the best paths and how probable they are among those that agree with what is known."""
+
+    def decode(part: Asked, scores: Scores) -> BestPaths:
+        lattice = part.lattice(scores)
+        states, score = lattice.best_paths()
+        with np.errstate(invalid="ignore"):
+            return BestPaths(states, score - lattice.log_partition())
+
+    found = _mapped(decode, rows, scores, engine, known)
     return BestPaths(
         _joined([part.states for part in found], np.int32),
         _joined([part.log_probability for part in found], np.float64),
     )
 
 
-def posteriors(rows: Rows, scores: Scores, engine: Engine) -> NDArray[np.float64]:
+def n_best(rows: Rows, scores: Scores, engine: Engine, count: int, known: Known = None) -> NBest:
+    """Return the best paths and how probable they are among those that agree with what is known."""
+
+    def decode(part: Asked, scores: Scores) -> NBest:
+        lattice = part.lattice(scores)
+        states, score = lattice.k_best(count)
+        with np.errstate(invalid="ignore"):
+            return NBest(states, score - lattice.log_partition()[:, None])
+
+    found = _mapped(decode, rows, scores, engine, known)
+    return NBest(
+        np.concatenate([np.empty((count, 0), np.int32), *(part.states for part in found)], axis=1),
+        np.concatenate([np.empty((0, count)), *(part.log_probability for part in found)]),
+    )
+
+
+def samples(
+    rows: Rows,
+    scores: Scores,
+    engine: Engine,
+    count: int,
+    random: np.random.Generator,
+    known: Known = None,
+) -> NDArray[np.int32]:
+    """Return paths drawn at random (count, P); -1 in sequences that have none."""
+    # Drawn position by position: the same whatever the parts and the number of threads.
+    uniforms = random.random((rows.positions, count)).T
+
+    def decode(part: Asked, scores: Scores) -> NDArray[np.int32]:
+        chosen = np.ascontiguousarray(uniforms[:, part.positions])
+        return part.lattice(scores).sample(chosen)
+
+    found = _mapped(decode, rows, scores, engine, known)
+    return np.concatenate([np.empty((count, 0), np.int32), *found], axis=1)
+
+
+def posteriors(
+    rows: Rows, scores: Scores, engine: Engine, known: Known = None
+) -> NDArray[np.float64]:
     """Return the probability of every state at every position (P, S)."""
     states = scores.weights.layout.states
 
-    def sum_up(part: Rows, scores: Scores) -> NDArray[np.float64]:
-        chain, potentials = _chain_and_potentials(part, scores)
-        out = np.zeros((part.positions, states))
-        everyone = np.arange(part.positions, dtype=np.int32)
-        chain.expectations(potentials, np.ones(len(part)), out, everyone)
-        return out
+    def sum_up(part: Asked, scores: Scores) -> NDArray[np.float64]:
+        return part.lattice(scores).posteriors()
 
-    found = engine.map(engine.place(list(_parts(rows))), sum_up, scores)
+    found = _mapped(sum_up, rows, scores, engine, known)
     return np.concatenate([np.zeros((0, states)), *found])
 
 
 def log_probabilities(
-    rows: Rows, labels: NDArray[np.int32], scores: Scores, engine: Engine
+    rows: Rows, labels: LabelCodes, scores: Scores, engine: Engine
 ) -> NDArray[np.float64]:
     """Return log p(labels | x) of every sequence (N,); positions not known are summed over."""
-    states = scores.weights.layout.states
-    parts = list(_parts(rows))
-    ends = np.cumsum([part.positions for part in parts])
-    clamps = [clamp_to_labels(known, states) for known in np.split(labels, ends[:-1])]
 
-    def compare(part: tuple[Rows, Clamp], scores: Scores) -> NDArray[np.float64]:
-        chain, potentials = _chain_and_potentials(part[0], scores)
-        return chain.log_partition(potentials, part[1]) - chain.log_partition(potentials)
+    def compare(part: Asked, scores: Scores) -> NDArray[np.float64]:
+        return part.lattice(scores).log_shares()
 
-    return _joined(
-        engine.map(engine.place(list(zip(parts, clamps, strict=True))), compare, scores), np.float64
-    )
+    return _joined(_mapped(compare, rows, scores, engine, labels), np.float64)
 
 
-def _chain_and_emissions(part: Rows, scores: Scores) -> tuple[Chain, NDArray[np.float64]]:
-    states = scores.weights.layout.states
-    laid_out = LaidOut(scores.weights.layout, part)
-    emissions = scores.weights.scores(laid_out, np.empty((part.unique, states)))
-    return Chain(part.index, part.offsets, states), emissions
+def _mapped(
+    ask: Callable[[Asked, Scores], Result],
+    rows: Rows,
+    scores: Scores,
+    engine: Engine,
+    known: Known,
+) -> list[Result]:
+    return engine.map(engine.place(list(_parts(rows, known))), ask, scores)
 
 
-def _chain_and_potentials(part: Rows, scores: Scores) -> tuple[Chain, Potentials]:
-    states = scores.weights.layout.states
-    laid_out = LaidOut(scores.weights.layout, part)
-    emissions = scores.weights.emissions(laid_out, np.empty((part.unique, states)))
-    return Chain(part.index, part.offsets, states), Potentials(emissions, scores.transitions)
-
-
-def _parts(rows: Rows) -> Iterator[Rows]:
+def _parts(rows: Rows, known: Known) -> Iterator[Asked]:
     if rows.positions <= POSITIONS:
-        yield rows
+        whole = slice(0, rows.positions)
+        yield Asked(rows, whole, None if known is None else known.clamp(whole))
         return
     numbers = rows.offsets[:-1] // POSITIONS
     cuts = np.flatnonzero(np.diff(numbers)) + 1
     for sequences in np.split(np.arange(len(rows)), cuts):
-        positions, offsets = positions_of(sequences, rows.offsets)
-        yield select_rows(rows, rows.index[positions], offsets)
+        _, offsets = positions_of(sequences, rows.offsets)
+        here = slice(int(rows.offsets[sequences[0]]), int(rows.offsets[sequences[-1] + 1]))
+        clamp = None if known is None else known.clamp(here)
+        yield Asked(select_rows(rows, rows.index[here], offsets), here, clamp)
 
 
-def _joined(parts: list[NDArray[Result]], dtype: type) -> NDArray[Result]:  # type: ignore[type-var]
+def _joined(parts: list[NDArray[Any]], dtype: type) -> NDArray[Any]:
     return np.concatenate([np.empty(0, dtype), *parts])

@@ -1,60 +1,77 @@
-"""What users give a sequence model, into rows and label codes.
+"""What users give a sequence model, into rows: the forms of X, and what belongs to each.
 
-Two forms: lists of sequences of positions (feature strings or dicts), and records. A model fitted
-on one refuses the other.
+Four forms: lists of sequences of positions (feature strings or dicts), utterances, sessions, and
+rows of numbers with the group of each. A model fitted on one refuses the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from purport.errors import InputError, ShapeError
+from purport.estimator.base import Estimator
 from purport.features.encoders import Encoder
-from purport.features.rows import Rows
+from purport.features.numbers import NumberColumns, NumberRows
+from purport.features.sensor_windows import SensorWindows
+from purport.features.session_windows import SessionWindows
 from purport.features.strings import FeatureStrings
 from purport.features.token_windows import TokenWindows
+from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
-from purport.sequence.partitions import UNKNOWN
+from purport.sequence.labels import UNKNOWN, LabelCodes, Labels, encode_labels
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from collections.abc import Sequence
 
-Form = Literal["lists", "records"]
-Labels = Sequence[Sequence[str | None] | None]
+    from numpy.typing import NDArray
 
-FORM_WORDS = {
+Form = Literal["lists", "utterances", "sessions", "rows"]
+Windows = TokenWindows | SessionWindows | SensorWindows
+
+FORM_WORDS: dict[Form, str] = {
     "lists": "lists of sequences (each a list of positions with feature strings or a dict)",
-    "records": "records (Utterances)",
+    "utterances": "records (Utterances)",
+    "sessions": "records (Sessions)",
+    "rows": "rows of numbers (an array, a sparse matrix or a data frame)",
 }
-
-
-@dataclass(frozen=True)
-class LabelCodes:
-    """Labels of all positions, one after the other, as numbers.
-
-    Attributes
-    ----------
-    codes : (P,) int32
-        Number of each label in `classes`, `UNKNOWN` where it is not known.
-    classes : list of str
-        The labels, sorted unless they were given.
-    unseen : int
-        Positions whose label is not among given classes; they count as not known.
-    """
-
-    codes: NDArray[np.int32]
-    classes: list[str]
-    unseen: int = 0
+ENCODERS: dict[Form, tuple[type[Estimator], ...]] = {
+    "lists": (FeatureStrings,),
+    "utterances": (TokenWindows,),
+    "sessions": (SessionWindows, SensorWindows),
+    "rows": (NumberColumns,),
+}
+"""Who can make rows of each form; the first does unless another is asked for."""
 
 
 def form_of(X: Any) -> Form:
-    """Tell records from lists."""
-    return "records" if isinstance(X, Utterances) else "lists"
+    """Tell the forms apart."""
+    if isinstance(X, Utterances):
+        return "utterances"
+    if isinstance(X, Sessions):
+        return "sessions"
+    return "rows" if isinstance(X, NumberRows) or _holds_numbers(X) else "lists"
+
+
+def _holds_numbers(X: Any) -> bool:
+    """Tell a matrix, a data frame or a list of lists of numbers from sequences of positions."""
+    if hasattr(X, "tocsr") or hasattr(X, "iloc") or hasattr(X, "select_dtypes"):
+        return True
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "biufc" or (X.ndim == 2 and X.size > 0 and _is_number(X[0, 0]))
+    if not isinstance(X, list | tuple):
+        return hasattr(X, "__array__")
+    first = next(
+        (row for row in X if isinstance(row, list | tuple | np.ndarray) and len(row)), None
+    )
+    return first is not None and _is_number(first[0])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number | np.bool_)
 
 
 def check_form(owner: str, fitted: Form, X: Any) -> None:
@@ -67,95 +84,132 @@ def check_form(owner: str, fitted: Form, X: Any) -> None:
         )
 
 
-def make_encoder(owner: str, X: Any, features: TokenWindows | None) -> Encoder:
+def prepared(owner: str, X: Any, groups: Any) -> Any:
+    """Return X as an encoder takes it: rows of numbers checked and cut, all else as it is."""
+    if form_of(X) == "rows":
+        return X if isinstance(X, NumberRows) else NumberRows.of(owner, X, groups)
+    if groups is not None:
+        raise InputError(
+            f"{owner}: groups= says which rows of numbers are a sequence, but X is"
+            f" {FORM_WORDS[form_of(X)]}. Leave groups out."
+        )
+    return X
+
+
+def make_encoder(owner: str, X: Any, features: Estimator | None) -> Encoder:
     """Return a fresh encoder that fits the form of X."""
-    if form_of(X) == "lists":
-        if features is not None:
-            raise InputError(
-                f"{owner}: features= says how rows are made from records, but X is"
-                f" {FORM_WORDS['lists']}. Leave features out, or give records."
-            )
-        return FeatureStrings()
-    return TokenWindows() if features is None else TokenWindows(**features.get_params())
+    form = form_of(X)
+    choices = ENCODERS[form]
+    if features is None:
+        return choices[0]()  # type: ignore[return-value]
+    if form in ("lists", "rows"):
+        raise InputError(
+            f"{owner}: features= says how rows are made from records, but X is"
+            f" {FORM_WORDS[form]}. Leave features out, or give records."
+        )
+    if not isinstance(features, choices):
+        names = " or ".join(f"{choice.__name__}(...)" for choice in choices)
+        raise InputError(
+            f"{owner}: features={type(features).__name__}(...) does not read"
+            f" {FORM_WORDS[form]}. Give {names}."
+        )
+    return type(features)(**features.get_params(deep=False))  # type: ignore[return-value]
+
+
+def encoder_named(name: str | None, form: Form) -> type[Estimator]:
+    """Return the class of an encoder of which a model folder tells; None in old folders."""
+    for choice in ENCODERS[form]:
+        if name is None or choice.__name__ == name:
+            return choice
+    raise ValueError(f"no {name} makes rows from {form}")
 
 
 def given_labels(owner: str, X: Any, y: Labels | None) -> Labels:
     """Return y, or the labels that records bring."""
     if y is not None:
         return y
-    if isinstance(X, Utterances) and not len(X):
-        raise InputError(f"{owner} needs at least one sequence; there are no records.")
-    if isinstance(X, Utterances) and X.slots is not None:
-        return X.slots
-    what = "the records have no slots" if isinstance(X, Utterances) else "y is None"
+    if isinstance(X, Utterances | Sessions):
+        if not len(X):
+            raise InputError(f"{owner} needs at least one sequence; there are no records.")
+        brought = X.slots if isinstance(X, Utterances) else X.known_labels
+        if brought is not None:
+            return brought
+        kind = "slots" if isinstance(X, Utterances) else "labels"
+        what = f"the records have no {kind}"
+    else:
+        what = "y is None"
     raise InputError(f"{owner} needs labels, but {what}. Give y: one list of labels a sequence.")
 
 
-def encode_labels(
-    y: Labels,
+def known_of(
+    owner: str,
+    X: Any,
+    y: Any,
     offsets: NDArray[np.int64],
-    classes: Sequence[str] | None = None,
+    classes: Sequence[Any] | None = None,
     counts: NDArray[np.bool_] | None = None,
 ) -> LabelCodes:
-    """Return the numbers of labels, checked to fit the sequences.
+    """Return what y, or the records themselves, say of the labels."""
+    if form_of(X) == "rows":
+        return encode_flat(owner, y, offsets, classes, counts)
+    return encode_labels(given_labels(owner, X, y), offsets, classes, counts)
 
-    Parameters
-    ----------
-    y : list of lists of str
-        One label a position, None where it is not known; None for a whole sequence of which nothing
-        is.
-    offsets : (N + 1,) int64
-        The sequences that the labels belong to.
-    classes : list of str, optional
-        The labels there are; None takes those that occur.
-    counts : (N,) booleans, optional
-        Which sequences count; the labels of the others are not known.
-    """
-    lengths = np.diff(offsets).tolist()
-    if isinstance(y, str | bytes | Mapping) or not isinstance(y, Iterable):
-        raise InputError(f"y must be a list of lists of labels; got {type(y).__name__}.")
-    y = list(y)
-    if len(y) != len(lengths):
-        raise ShapeError.lengths("y", len(y), "X", len(lengths))
-    filled: list[Sequence[str | None]] = []
-    for number, (labels, length) in enumerate(zip(y, lengths, strict=True)):
-        if labels is None:
-            filled.append([None] * length)
-            continue
-        if isinstance(labels, str | bytes | Mapping) or not isinstance(labels, Collection):
-            kind = type(labels).__name__
-            raise InputError(f"y[{number}] must be a list of labels, one a position; got {kind}.")
-        if len(labels) != length:
-            raise ShapeError.lengths(f"y[{number}]", len(labels), f"X[{number}]", length)
-        filled.append(labels if counts is None or counts[number] else [None] * length)
-    flat = list(chain.from_iterable(filled))
-    kinds = set(map(type, flat)) - {str, np.str_, type(None)}
-    if kinds:
-        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+
+def encode_flat(
+    owner: str,
+    y: Any,
+    offsets: NDArray[np.int64],
+    classes: Sequence[Any] | None = None,
+    counts: NDArray[np.bool_] | None = None,
+) -> LabelCodes:
+    """Return the numbers of flat labels, one a row, of any kind that can be sorted."""
+    if y is None:
         raise InputError(
-            f"Labels must be strings, or None where not known; y holds {names}. Convert them with"
-            " str()."
+            f"{owner} requires y to be passed, but the target y is None. Give one label a row."
         )
-    present = {str(label) for label in set(flat) if label is not None}
-    known = sorted(present) if classes is None else list(classes)
-    numbers: dict[str | None, int] = {label: number for number, label in enumerate(known)}
-    codes = np.fromiter((numbers.get(label, UNKNOWN) for label in flat), np.int32, count=len(flat))
-    missing = flat.count(None)
-    unseen = int(np.count_nonzero(codes == UNKNOWN)) - missing
-    return LabelCodes(codes, known, unseen)
+    given = np.asarray(y)
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given.ravel()
+    if given.ndim != 1:
+        raise InputError(f"y must be flat, one label a row; got an array of shape {given.shape}.")
+    rows = int(offsets[-1])
+    if len(given) != rows:
+        raise ShapeError.lengths("y", len(given), "X", rows)
+    if given.dtype.kind == "f" and not np.all(np.isfinite(given)):
+        raise InputError("Input y contains NaN or infinity. Give a label for every row.")
+    told = np.ones(rows, np.bool_)
+    if given.dtype == object:
+        told = np.array([label is not None for label in given], np.bool_)
+    if counts is not None:
+        told &= np.repeat(counts, np.diff(offsets))
+    try:
+        present = np.unique(given[told])
+        known = present if classes is None else np.asarray(classes)
+        if len(known):
+            order = np.argsort(known, kind="stable")
+            place = np.searchsorted(known[order], given[told])
+            found = order[np.minimum(place, len(known) - 1)]
+            found = np.where(known[found] == given[told], found, UNKNOWN)
+        else:
+            found = np.full(int(told.sum()), UNKNOWN)
+    except TypeError:
+        raise InputError(
+            "y holds labels of several kinds, which cannot be sorted. Convert them with str()."
+        ) from None
+    codes = np.full(rows, UNKNOWN, np.int32)
+    codes[told] = found
+    unseen = int(np.count_nonzero(found == UNKNOWN))
+    return LabelCodes(codes, offsets, known.tolist(), unseen)
 
 
-class LabelLists(list[list[str]]):
-    """A list of lists of labels that NumPy takes as one object a sequence.
-
-    scikit-learn's ``cross_val_predict`` joins what `predict` gives by `np.concatenate`, which
-    refuses ragged lists.
-    """
-
-    def __array__(
-        self, dtype: DTypeLike | None = None, copy: bool | None = None
-    ) -> NDArray[np.object_]:
-        return np.fromiter(self, object, count=len(self))
+def soft_of(X: Any, soft: Any, offsets: NDArray[np.int64]) -> Any:
+    """Return shares of labels one array a sequence; rows of numbers bring one for all rows."""
+    if form_of(X) != "rows":
+        return soft
+    shares = np.asarray(soft, np.float64)
+    if len(shares) != offsets[-1]:
+        raise ShapeError.lengths("soft", len(shares), "X", int(offsets[-1]))
+    return [shares[first:last] for first, last in pairwise(offsets.tolist())]
 
 
 def sequence_weights(given: Any, count: int) -> NDArray[np.float64]:
@@ -176,10 +230,3 @@ def sequence_weights(given: Any, count: int) -> NDArray[np.float64]:
     if not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
         raise InputError("sample_weight must be finite numbers at least 0, one a sequence.")
     return weights
-
-
-def cut_labels(codes: NDArray[np.int32], classes: Sequence[str], rows: Rows) -> LabelLists:
-    """Return the labels of each sequence as lists of strings."""
-    flat = list(map(list(classes).__getitem__, codes.tolist()))
-    bounds = rows.offsets.tolist()
-    return LabelLists(flat[first:last] for first, last in pairwise(bounds))

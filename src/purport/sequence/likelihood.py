@@ -20,9 +20,10 @@ import numpy as np
 from purport.fold.engine import Engine
 from purport.fold.scratch import Scratch
 from purport.fold.statistic import Statistic
-from purport.lattice.potentials import Potentials
+from purport.lattice.potentials import Emissions, Potentials
 from purport.lattice.transitions import Arcs, Transitions
 from purport.sequence.partitions import Partition
+from purport.sequence.rules import Rules
 from purport.sequence.scorer import Layout, Weights
 
 if TYPE_CHECKING:
@@ -33,16 +34,47 @@ _scratch = Scratch()
 
 @dataclass(frozen=True)
 class Scores:
-    """Weights made ready for one evaluation, the same for all partitions."""
+    """Weights made ready for one evaluation, the same for all partitions.
+
+    Attributes
+    ----------
+    weights : Weights
+        Of pairs of features and labels.
+    transitions : Transitions
+        Of pairs of labels.
+    slots : (A,) int64 or None
+        Which arcs of the lattice have a weight; None for all of them.
+    start, stop : (L,) float64 or None
+        What the first and the last label score; None for nothing.
+    """
 
     weights: Weights
     transitions: Transitions
+    slots: NDArray[np.int64] | None = None
+    start: NDArray[np.float64] | None = None
+    stop: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, layout: Layout, arcs: Arcs, theta: NDArray[np.float64]) -> Scores:
-        """Split theta into state weights and arcs."""
-        weights = Weights(layout, theta[: len(layout)])
-        return cls(weights, Transitions.of(arcs, theta[len(layout) :]))
+    def of(
+        cls, layout: Layout, arcs: Arcs, theta: NDArray[np.float64], rules: Rules | None = None
+    ) -> Scores:
+        """Split theta into state weights and arcs.
+
+        With rules every pair that is allowed is an arc of the lattice, and `slots` says which of
+        them have a weight; the others score 0.
+        """
+        weights, of_arcs = Weights(layout, theta[: len(layout)]), theta[len(layout) :]
+        if rules is None:
+            return cls(weights, Transitions.of(arcs, of_arcs))
+        slots = rules.slots(arcs)
+        spread = np.zeros(len(rules.lattice))
+        spread[slots] = of_arcs
+        transitions = Transitions.of(rules.lattice, spread)
+        return cls(weights, transitions, slots, rules.start, rules.stop)
+
+    def potentials(self, emissions: Emissions) -> Potentials:
+        """Return what the sums over paths take."""
+        return Potentials(emissions, self.transitions, self.start, self.stop)
 
 
 class PathSums(Statistic[Partition, Scores]):
@@ -71,7 +103,7 @@ class PathSums(Statistic[Partition, Scores]):
         emissions = weights.emissions(rows, _scratch.array("emissions", rows.unique, states))
         posteriors = _scratch.array("posteriors", rows.unique, states)
         posteriors[:] = 0.0
-        potentials = Potentials(emissions, parameters.transitions)
+        potentials = parameters.potentials(emissions)
         free = batch.chain.expectations(potentials, batch.weights, posteriors, batch.chain.index)
         self.value += float(free.log_partition @ batch.weights)
         pairs = free.pairs
@@ -84,7 +116,7 @@ class PathSums(Statistic[Partition, Scores]):
             pairs = pairs + clamped.pairs
         split = len(weights.values)
         weights.take_back(rows, posteriors, self.gradient[:split])
-        self.gradient[split:] += pairs
+        self.gradient[split:] += pairs if parameters.slots is None else pairs[parameters.slots]
         return self
 
     def merge(self, other: Self) -> Self:
@@ -123,6 +155,8 @@ class NegativeLogLikelihood:
         Weight of the sum of squares.
     engine : Engine
         Folds the partitions.
+    rules : Rules, optional
+        Which labels may follow each other.
     """
 
     def __init__(
@@ -133,15 +167,17 @@ class NegativeLogLikelihood:
         arcs: Arcs,
         l2: float,
         engine: Engine,
+        rules: Rules | None = None,
     ) -> None:
         self._placed = engine.place(partitions)
         self._observed = observed
         self._layout, self._arcs = layout, arcs
         self._l2 = l2
         self._engine = engine
+        self._rules = rules
 
     def __call__(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        scores = Scores.of(self._layout, self._arcs, theta)
+        scores = Scores.of(self._layout, self._arcs, theta, self._rules)
         sums = self._engine.fold(self._placed, PathSums(len(theta)), scores)
         value = sums.value - float(theta @ self._observed) + self._l2 * float(theta @ theta)
         gradient = sums.gradient

@@ -5,30 +5,75 @@ Symbols: P positions, N sequences, L labels.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from purport.features.rows import Rows
 from purport.lattice.transitions import Arcs
-from purport.sequence.partitions import UNKNOWN
+from purport.sequence.labels import UNKNOWN, LabelCodes
 from purport.sequence.scorer import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+AT_ONCE = 4096
+"""So many positions are spread out over all labels at once."""
 
-def observed_arcs(rows: Rows, codes: NDArray[np.int32], labels: int, at_least: float = 0.0) -> Arcs:
+
+class Shown(NamedTuple):
+    """Positions and their labels; a position of which shares are known shows several.
+
+    Attributes
+    ----------
+    positions : (n,) int64
+        Where.
+    labels : (n,) int32
+        What.
+    shares : (n,) float64
+        How much of the position.
+    """
+
+    positions: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    shares: NDArray[np.float64]
+
+
+def shown_labels(coded: LabelCodes, chosen: NDArray[np.bool_] | None = None) -> Shown:
+    """Return the labels that positions show, at chosen ones or all; every label of a set is."""
+    told = coded.told if chosen is None else coded.told & chosen
+    sure = np.flatnonzero(told & (coded.codes != UNKNOWN))
+    parts = [Shown(sure, coded.codes[sure], np.ones(len(sure)))]
+    spread = np.flatnonzero(told & (coded.codes == UNKNOWN))
+    for positions in _parts(spread):
+        shares = coded.shares_at(positions)
+        at, labels = np.nonzero(shares)
+        parts.append(Shown(positions[at], labels.astype(np.int32), shares[at, labels]))
+    return Shown(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def observed_layout(rows: Rows, coded: LabelCodes, at_least: float = 0.0) -> Layout:
+    """List the pairs of features and labels that are shown often enough."""
+    shown = shown_labels(coded)
+    index = rows.index[shown.positions]
+    layout = Layout.observed(rows, shown.labels, len(coded.classes), index)
+    if not at_least:
+        return layout
+    return layout.keep(layout.count(rows, shown.labels, shown.shares, index) >= at_least)
+
+
+def observed_arcs(rows: Rows, coded: LabelCodes, at_least: float = 0.0) -> Arcs:
     """List the pairs of neighbouring labels that occur often enough; the others score 0."""
-    second = _second_of_pairs(rows, codes)
-    pairs, counts = np.unique(_numbers_of_pairs(codes, second, labels), return_counts=True)
-    pairs = pairs[counts >= at_least]
-    return Arcs(labels, pairs // labels, pairs % labels, 0.0)
+    labels = len(coded.classes)
+    counts = _count_pairs(rows, coded, coded.told, np.ones(len(rows)))
+    sources, targets = np.nonzero((counts > 0.0) & (counts >= at_least))
+    return Arcs(labels, sources, targets, 0.0)
 
 
 def observed_counts(
     rows: Rows,
-    codes: NDArray[np.int32],
+    coded: LabelCodes,
     weights: NDArray[np.float64],
     layout: Layout,
     arcs: Arcs,
@@ -37,39 +82,45 @@ def observed_counts(
 
     Returns one number for each weight of the layout, then one for each arc.
     """
-    codes = _only_whole_sequences(codes, rows.offsets)
-    position_weights = np.repeat(weights, np.diff(rows.offsets))
-    second = _second_of_pairs(rows, codes)
-    of_pairs = np.bincount(
-        _numbers_of_pairs(codes, second, arcs.states),
-        position_weights[second],
-        minlength=arcs.states**2,
+    chosen = np.repeat(coded.whole, np.diff(rows.offsets))
+    shown = shown_labels(coded, chosen)
+    of_position = np.repeat(weights, np.diff(rows.offsets))
+    of_features = layout.count(
+        rows,
+        shown.labels,
+        shown.shares * of_position[shown.positions],
+        rows.index[shown.positions],
     )
-    listed = arcs.sources.astype(np.int64) * arcs.states + arcs.targets
-    return np.concatenate([layout.count(rows, codes, position_weights), of_pairs[listed]])
+    pairs = _count_pairs(rows, coded, coded.told & chosen, weights)
+    return np.concatenate([of_features, pairs[arcs.sources, arcs.targets]])
 
 
-def _second_of_pairs(rows: Rows, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the positions that have a predecessor, both labels known."""
-    has_before = np.ones(len(codes), np.bool_)
+def _count_pairs(
+    rows: Rows, coded: LabelCodes, chosen: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sum up the pairs of neighbouring labels (L, L), where both positions are chosen."""
+    labels = len(coded.classes)
+    second = _second_of_pairs(rows, chosen)
+    of_position = np.repeat(weights, np.diff(rows.offsets))
+    before, after = coded.codes[second - 1], coded.codes[second]
+    sure = (before != UNKNOWN) & (after != UNKNOWN)
+    numbers = before[sure].astype(np.int64) * labels + after[sure]
+    flat = np.bincount(numbers, of_position[second[sure]], minlength=labels**2)
+    counts = flat.astype(np.float64).reshape(labels, labels)
+    for positions in _parts(second[~sure]):
+        ahead = coded.shares_at(positions - 1) * of_position[positions, None]
+        counts += ahead.T @ coded.shares_at(positions)
+    return counts
+
+
+def _second_of_pairs(rows: Rows, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the positions that have a predecessor, both chosen."""
+    has_before = np.ones(len(chosen), np.bool_)
     has_before[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = False
-    second = np.flatnonzero(has_before)
-    known: NDArray[np.bool_] = (codes[second] != UNKNOWN) & (codes[second - 1] != UNKNOWN)
-    return second[known]
+    has_before[1:] &= chosen[:-1]
+    return np.flatnonzero(has_before & chosen)
 
 
-def _numbers_of_pairs(
-    codes: NDArray[np.int32], second: NDArray[np.int64], labels: int
-) -> NDArray[np.int64]:
-    numbers: NDArray[np.int64] = codes[second - 1].astype(np.int64) * labels + codes[second]
-    return numbers
-
-
-def _only_whole_sequences(
-    codes: NDArray[np.int32], offsets: NDArray[np.int64]
-) -> NDArray[np.int32]:
-    """Return the labels with those of sequences that are known in part taken out."""
-    lengths = np.diff(offsets)
-    numbers = np.repeat(np.arange(len(lengths)), lengths)
-    unknown = np.bincount(numbers[codes == UNKNOWN], minlength=len(lengths)) > 0
-    return np.where(unknown[numbers], np.int32(UNKNOWN), codes)
+def _parts(positions: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, len(positions), AT_ONCE):
+        yield positions[start : start + AT_ONCE]

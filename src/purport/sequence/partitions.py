@@ -20,6 +20,7 @@ from purport.features.unique import number_ragged
 from purport.lattice.chain import Chain
 from purport.lattice.potentials import Clamp
 from purport.records.columns import positions_of
+from purport.sequence.labels import LabelCodes
 from purport.sequence.scorer import LaidOut, Layout
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ BASE = 32
 
 SORTED_BY = 6
 """So many first positions decide the order of sequences."""
-
-UNKNOWN = -1
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Partition:
 
 
 def make_partitions(
-    rows: Rows, labels: NDArray[np.int32], weights: NDArray[np.float64], layout: Layout
+    rows: Rows, labels: LabelCodes, weights: NDArray[np.float64], layout: Layout
 ) -> list[Partition]:
     """Cut labelled sequences into partitions.
 
@@ -77,18 +76,15 @@ def make_partitions(
     ----------
     rows : Rows
         All sequences.
-    labels : (P,) int32
-        The state of each position; `UNKNOWN` where it is not known. Sequences of which nothing is
-        known say nothing about the model and are left out.
+    labels : LabelCodes
+        What is known of each position. Sequences of which nothing is known say nothing about the
+        model and are left out.
     weights : (N,) float64
         How often each sequence counts.
     layout : Layout
         Which (column, state) pairs have a weight.
     """
-    known = np.add.reduceat(
-        np.append(labels != UNKNOWN, False), rows.offsets[:-1], dtype=np.int64
-    ) * (np.diff(rows.offsets) > 0)
-    used = np.flatnonzero((known > 0) & (weights > 0.0))
+    used = np.flatnonzero(labels.informative & (weights > 0.0))
     order = used[_sorted_by_rows(rows, used)]
     lengths = np.diff(rows.offsets)[order]
     begins = np.cumsum(lengths) - lengths
@@ -115,14 +111,14 @@ def _sorted_by_rows(rows: Rows, sequences: NDArray[np.int64]) -> NDArray[np.int6
 
 def _make_partition(
     rows: Rows,
-    labels: NDArray[np.int32],
+    labels: LabelCodes,
     weights: NDArray[np.float64],
     sequences: NDArray[np.int64],
     layout: Layout,
 ) -> Partition:
     positions, offsets = positions_of(sequences, rows.offsets)
     local = select_rows(rows, rows.index[positions], offsets)
-    evidence = _make_evidence(local, labels[positions], weights[sequences], layout.states)
+    evidence = _make_evidence(local, labels, sequences, rows.offsets, weights)
     number, first = number_ragged(local.index, local.offsets)
     kept, unique_offsets = positions_of(first, local.offsets)
     return Partition(
@@ -134,25 +130,19 @@ def _make_partition(
 
 
 def _make_evidence(
-    rows: Rows, labels: NDArray[np.int32], weights: NDArray[np.float64], states: int
+    local: Rows,
+    labels: LabelCodes,
+    sequences: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
 ) -> Evidence | None:
-    unknown = np.add.reduceat(
-        np.append(labels == UNKNOWN, False), rows.offsets[:-1], dtype=np.int64
-    )
-    partial = np.flatnonzero(unknown > 0)
+    partial = np.flatnonzero(~labels.whole[sequences])
     if not len(partial):
         return None
-    positions, offsets = positions_of(partial, rows.offsets)
-    chain = Chain(rows.index[positions], offsets, states)
-    return Evidence(chain, clamp_to_labels(labels[positions], states), weights[partial])
-
-
-def clamp_to_labels(labels: NDArray[np.int32], states: int) -> Clamp:
-    """Return the clamp that leaves the known label of each position, all if it is `UNKNOWN`."""
-    scores = np.full((states + 1, states), -np.inf)
-    np.fill_diagonal(scores, 0.0)
-    scores[states] = 0.0
-    return Clamp(scores, np.where(labels == UNKNOWN, states, labels).astype(np.int32))
+    positions, cuts = positions_of(partial, local.offsets)
+    everywhere, _ = positions_of(sequences[partial], offsets)
+    chain = Chain(local.index[positions], cuts, len(labels.classes))
+    return Evidence(chain, labels.clamp(everywhere), weights[sequences[partial]])
 
 
 def select_rows(rows: Rows, index: NDArray[np.int32], offsets: NDArray[np.int64]) -> Rows:

@@ -75,10 +75,21 @@ class Layout:
         return cls(states, pointers, targets, number, np.stack([place, flat], axis=1))
 
     @classmethod
-    def observed(cls, rows: Rows, states_of: NDArray[np.int32], states: int) -> Layout:
-        """List the pairs seen in the data; positions whose state is -1 show none."""
+    def observed(
+        cls,
+        rows: Rows,
+        states_of: NDArray[np.int32],
+        states: int,
+        index: NDArray[np.int32] | None = None,
+    ) -> Layout:
+        """List the pairs seen in the data.
+
+        `index` names the rows that were seen, with the states `states_of`, -1 for none; left out,
+        they are those of all positions.
+        """
+        index = rows.index if index is None else index
         known = states_of >= 0
-        pairs = np.unique(rows.index[known].astype(np.int64) * states + states_of[known])
+        pairs = np.unique(index[known].astype(np.int64) * states + states_of[known])
         used, labels = pairs // states, pairs % states
         entries, starts = positions_of(used, rows.indptr)
         labels_of_entries = np.repeat(labels, np.diff(starts))
@@ -124,16 +135,19 @@ class Layout:
         rows: Rows,
         states_of: NDArray[np.int32],
         weights: NDArray[np.float64] | None = None,
+        index: NDArray[np.int32] | None = None,
     ) -> NDArray[np.float64]:
         """Sum up the feature values of every listed pair where the state is known (not -1).
 
-        `weights` (P,) says how often each position counts; None is once.
+        `weights` says how often each counts, None is once; `index` and `states_of` are as for
+        `observed`.
         """
         counts = np.zeros(len(self))
         values = _ONES if rows.values is None else rows.values
-        weights = np.ones(rows.positions) if weights is None else weights
+        index = rows.index if index is None else index
+        weights = np.ones(len(index)) if weights is None else weights
         count_observed(
-            rows.indptr, rows.columns, values, rows.index, states_of, weights, self.pointers,
+            rows.indptr, rows.columns, values, index, states_of, weights, self.pointers,
             self.targets, counts,
         )  # fmt: skip
         return counts

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,23 @@ from purport.optimize.lbfgs import Objective, minimise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Something that shall rise while a model learns, and for how long it may fail to.
+
+    Attributes
+    ----------
+    measure : callable
+        Gives it for weights.
+    patience : int
+        Iterations.
+    """
+
+    measure: Callable[[NDArray[np.float64]], float]
+    patience: int
+
 
 Keep = Callable[["NDArray[np.float64]", list[dict[str, float]], bool], None]
 
@@ -32,6 +50,7 @@ def train(
     tol: float,
     n_threads: int,
     verbose: Verbosity = False,
+    watch: Watch | None = None,
 ) -> None:
     """Minimise an objective and hand every finished iteration to `keep`.
 
@@ -52,10 +71,13 @@ def train(
         As for `minimise`.
     verbose : bool, "bar" or "lines"
         Shows progress.
+    watch : Watch, optional
+        Stops early; `keep` then gets the weights for which it was highest.
     """
     history: list[dict[str, float]] = []
     began = time.perf_counter()
     converged = False
+    best, best_number, best_weights = -math.inf, 0, start
     # The search copes with an objective that is not finite; NumPy need not tell of it too.
     quiet = np.errstate(over="ignore", invalid="ignore")
     with one_blas_thread(), quiet, progress(f"{owner}.fit", max_iter, verbose) as shown:
@@ -73,15 +95,24 @@ def train(
                 "step": now.step,
                 "evaluations": now.evaluations,
             }
+            if watch is not None:
+                facts["dev_log_likelihood"] = risen = watch.measure(now.x)
+                if risen > best:
+                    best, best_number, best_weights = risen, number, now.x.copy()
             # A new list: what was kept before an interruption stays as it was.
             history = [*history, facts]
             converged = now.converged
             keep(now.x, history, converged)
             shown.advance(number, f"objective {now.value:.6g}")
+            if watch is not None and number - best_number >= watch.patience:
+                converged = True
+                break
+    if watch is not None:
+        keep(best_weights, history, converged)
     if not converged:
         warnings.warn(
             f"{owner} stopped at max_iter={max_iter} before it converged to tol={tol:g}."
             " Raise max_iter, or tol if the fit is good enough.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
