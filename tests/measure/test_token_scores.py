@@ -172,7 +172,7 @@ def test_intervals_of_grouped_data_cover_the_truth() -> None:
 def test_tables_hold_the_intervals() -> None:
     gold, predicted = [["a", "b"], ["a"]] * 10, [["a", "a"], ["a"]] * 10
     told = score_intervals(gold, predicted, level="tokens", samples=20)
-    lines = token_scores(gold, predicted).table(told.by_label).splitlines()
+    lines = token_scores(gold, predicted).table(told).splitlines()
     assert len({len(line) for line in lines}) == 1
     assert "95% interval" in lines[0]
     assert f"{told.by_label['a'].f1.low:.4f} to " in lines[1]

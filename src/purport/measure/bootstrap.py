@@ -245,6 +245,9 @@ def score_intervals(
 ) -> ScoreIntervals:
     """Return the intervals of all measures and of the scores of each label, from the same draws.
 
+    A draw in which a label does not occur counts 0 for it: a label that is seen a few times has a
+    wide interval, as it should.
+
     Parameters
     ----------
     gold, predicted, level, samples, random_state, confidence, groups

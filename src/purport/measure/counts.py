@@ -288,8 +288,9 @@ def _micro(name: str) -> Callable[[Totals], NDArray[np.float64]]:
 
 def _macro(name: str) -> Callable[[Totals], NDArray[np.float64]]:
     def measure(totals: Totals) -> NDArray[np.float64]:
-        each = of_labels(name, totals)
-        return shares(each.sum(axis=-1), np.full(each.shape[:-1], each.shape[-1]))
+        # Of the labels that occur in a draw, else rare ones would make every draw look worse.
+        met = totals.of_labels(PREDICTED) + totals.of_labels(SUPPORT) > 0
+        return shares(of_labels(name, totals).sum(axis=-1), met.sum(axis=-1))
 
     return measure
 

@@ -5,10 +5,10 @@ A span counts as right when its slot, start and end are. A ratio of nothing to n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from purport.measure.bootstrap import LabelIntervals
+from purport.measure.bootstrap import Interval, ScoreIntervals
 from purport.measure.counts import CORRECT, PREDICTED, SUPPORT, Labels, span_counts
 
 _ALL = "all"
@@ -94,13 +94,13 @@ class SlotScores:
     tokens: int
     by_label: tuple[LabelScore, ...]
 
-    def table(self, intervals: Mapping[str, LabelIntervals] | None = None) -> str:
+    def table(self, intervals: ScoreIntervals | None = None) -> str:
         """Return the scores as lines of text, one a slot and one for all.
 
         Parameters
         ----------
-        intervals : dict of LabelIntervals, optional
-            Adds the interval of F1, as `score_intervals` gives it.
+        intervals : ScoreIntervals, optional
+            Adds the intervals of F1.
 
         Examples
         --------
@@ -111,7 +111,8 @@ class SlotScores:
         all      0.5000  1.0000  0.6667        1
         """
         ratios = (self.precision, self.recall, self.f1)
-        return score_table(self.by_label, _ALL, ratios, self.support, intervals)
+        of_all = intervals.overall["f1"] if intervals else None
+        return score_table(self.by_label, _ALL, ratios, self.support, intervals, of_all)
 
 
 def slot_scores(gold: Labels, predicted: Labels) -> SlotScores:
@@ -165,7 +166,8 @@ def score_table(
     last: str,
     ratios: tuple[float, float, float],
     support: int,
-    intervals: Mapping[str, LabelIntervals] | None = None,
+    intervals: ScoreIntervals | None = None,
+    of_last: Interval | None = None,
 ) -> str:
     """Return scores as lines of text, one a label and a last one for all together.
 
@@ -177,23 +179,26 @@ def score_table(
     all      0.5000  0.5000  0.5000        2
     """
     width = max(map(len, [last, *(row.label for row in rows)]))
-    confidence = next(iter(intervals.values())).f1.confidence if intervals else 0.0
-    between = f"  {f'{confidence:.0%} interval':>16}" if intervals else ""
+    between = f"  {f'{of_last.confidence:.0%} interval':>16}" if of_last else ""
 
-    def line(label: str, numbers: tuple[float, float, float], count: int) -> str:
+    def line(
+        label: str, numbers: tuple[float, float, float], sure: Interval | None, count: int
+    ) -> str:
         precision, recall, f1 = numbers
-        sure = (intervals or {}).get(label)
-        said = f"{sure.f1.low:.4f} to {sure.f1.high:.4f}" if sure else ""
-        column = f"  {said:>16}" if intervals else ""
+        column = f"  {sure.low:.4f} to {sure.high:.4f}" if sure else ""
         return f"{label:{width}}  {precision:9.4f}  {recall:6.4f}  {f1:6.4f}{column}  {count:7d}"
 
-    return "\n".join(
-        [
-            f"{'':{width}}  precision  recall      F1{between}  support",
-            *(line(row.label, (row.precision, row.recall, row.f1), row.support) for row in rows),
-            line(last, ratios, support),
-        ]
-    )
+    told = [
+        line(
+            row.label,
+            (row.precision, row.recall, row.f1),
+            intervals.by_label[row.label].f1 if intervals else None,
+            row.support,
+        )
+        for row in rows
+    ]
+    head = f"{'':{width}}  precision  recall      F1{between}  support"
+    return "\n".join([head, *told, line(last, ratios, of_last, support)])
 
 
 def _share(part: int, whole: int) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from purport.measure.bootstrap import LabelIntervals
+from purport.measure.bootstrap import ScoreIntervals
 from purport.measure.counts import (
     CORRECT,
     MEASURES,
@@ -59,13 +58,13 @@ class TokenScores:
     unknown: int
     by_label: tuple[LabelScore, ...]
 
-    def table(self, intervals: Mapping[str, LabelIntervals] | None = None) -> str:
+    def table(self, intervals: ScoreIntervals | None = None) -> str:
         """Return the scores as lines of text, one a label, then their mean.
 
         Parameters
         ----------
-        intervals : dict of LabelIntervals, optional
-            Adds the interval of F1, as `score_intervals` gives it.
+        intervals : ScoreIntervals, optional
+            Adds the intervals of F1.
 
         Examples
         --------
@@ -76,7 +75,8 @@ class TokenScores:
         mean      0.2500  0.5000  0.3333        2
         """
         mean = (self.macro_precision, self.macro_recall, self.macro_f1)
-        return score_table(self.by_label, "mean", mean, self.tokens, intervals)
+        of_mean = intervals.overall["macro_f1"] if intervals else None
+        return score_table(self.by_label, "mean", mean, self.tokens, intervals, of_mean)
 
 
 def token_scores(gold: Labels, predicted: Labels) -> TokenScores:

@@ -63,6 +63,19 @@ figure { margin: 0.75rem 0; overflow-x: auto; }
 .picture .floor { stroke: var(--floor); stroke-width: 3; }
 .picture .curve { fill: none; stroke: var(--bar); stroke-width: 2.5; stroke-linejoin: round; }
 .picture .dot { fill: var(--bar); }
+.picture.narrow { max-width: 34rem; min-width: 0; }
+.picture .ideal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4; }
+.picture .mass { fill: var(--rule); }
+.picture .count { font-size: 10px; font-variant-numeric: tabular-nums; }
+.picture .over4, .picture .over5 { fill: var(--paper); }
+.picture .cell { fill: var(--panel); }
+.picture .right { --heat: var(--bar); }
+.picture .wrong { --heat: var(--floor); }
+.picture .shade1 { fill: color-mix(in srgb, var(--heat) 20%, var(--panel)); }
+.picture .shade2 { fill: color-mix(in srgb, var(--heat) 40%, var(--panel)); }
+.picture .shade3 { fill: color-mix(in srgb, var(--heat) 60%, var(--panel)); }
+.picture .shade4 { fill: color-mix(in srgb, var(--heat) 80%, var(--panel)); }
+.picture .shade5 { fill: var(--heat); }
 .scroll { overflow-x: auto; }
 table {
   border-collapse: collapse; width: 100%; margin: 0.5rem 0; font-variant-numeric: tabular-nums;
