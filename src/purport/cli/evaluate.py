@@ -137,7 +137,7 @@ def evaluate(
 
 def _check(found: Evaluation, min_f1: float | None, min_accuracy: float | None) -> None:
     for name, value, least in (
-        ("F1", found.f1.value, min_f1),
+        ("F1" if found.level == "spans" else "The mean F1", found.f1.value, min_f1),
         ("Accuracy", found.accuracy.value, min_accuracy),
     ):
         if least is not None and value < least:

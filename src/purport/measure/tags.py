@@ -67,7 +67,7 @@ def spans(labels: Sequence[str | None]) -> list[Span]:
 
 
 def marks_spans(labels: Iterable[str]) -> bool:
-    """Tell whether labels are tags of spans: each is ``O`` or has a prefix, and one begins a span.
+    """Tell whether labels are tags of spans: ``O``, and at least one with a prefix, no others.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def marks_spans(labels: Iterable[str]) -> bool:
     """
     tags = {label for label in labels if label != OUTSIDE}
     prefixes = {tag.partition("-")[0] if "-" in tag else "" for tag in tags}
-    return prefixes <= _PREFIXES and bool(prefixes & {"B", "S"})
+    return bool(prefixes) and prefixes <= _PREFIXES
 
 
 @lru_cache(maxsize=1 << 16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from purport.measure.confusions import NOTHING, Confusion
+from purport.measure.confusions import Confusion
 from purport.report.drawing import CHARACTER, LONGEST, margin, picture, shortened, text
 from purport.report.markup import Markup, element, joined, table
 
@@ -51,21 +51,30 @@ def confusion_part(told: Confusion, name: str) -> Markup:
         frozenset({3, 4}),
     )
     labels = told.most_confused(MOST_LABELS)
-    borders = " Whatever has wrong borders is counted as such." if told.level == "spans" else ""
+    borders = ", its borders right or wrong" if told.level == "spans" else ""
     legend = element(
         "p",
         f"The {len(labels)} of {len(told.labels)} {name}s that take part in most mistakes: what"
         " stands in a row was given as what stands in a column, which has the number of its row."
-        f" The darker, the larger the share of the row; on the diagonal it is the same {name}."
-        f"{borders}",
+        f" The darker, the larger the share of the row; on the diagonal it is the same {name}"
+        f"{borders}.",
         class_="legend",
     )
-    figure = element("figure", heat_map(told, labels), element("figcaption", legend))
+    figure = element("figure", heat_map(told, labels, name), element("figcaption", legend))
     return joined([figure, pairs])
 
 
-def heat_map(told: Confusion, labels: Sequence[str]) -> Markup:
+def heat_map(told: Confusion, labels: Sequence[str], name: str = "label") -> Markup:
     """Draw how often labels were given for each other, as shades of rows.
+
+    Parameters
+    ----------
+    told : Confusion
+        At least one mistake in it.
+    labels : list of str
+        Which labels, in that order.
+    name : str
+        What a label is called.
 
     Examples
     --------
@@ -76,16 +85,17 @@ def heat_map(told: Confusion, labels: Sequence[str]) -> Markup:
     """
     shown: list[str | None] = [*labels, *([None] if told.level == "spans" else [])]
     counts = told.matrix(shown)
-    names = [label or NOTHING for label in shown]
-    left = margin([f"{name} 00" for name in names])
+    nothing = f"no {name}"
+    names = [label or nothing for label in shown]
+    left = margin([f"{said} 00" for said in names])
     left = min(left, 16 + CHARACTER * (LONGEST + 3))
     top = 28.0
     of_row = _of_rows(told, shown)
     drawn: list[Markup] = []
-    for row, name in enumerate(names):
+    for row, said in enumerate(names):
         middle = top + _CELL * row + _CELL / 2 + 4.5
         number = f"{row + 1}" if shown[row] is not None else "-"
-        drawn.append(text(left - 8, middle, f"{shortened(name)} {number}", "end", "label"))
+        drawn.append(text(left - 8, middle, f"{shortened(said)} {number}", "end", "label"))
         drawn.append(text(left + _CELL * (row + 0.5), top - 8, number, "middle", "tick"))
         for column, count in enumerate(counts[row].tolist()):
             share = count / of_row[row] if of_row[row] else 0.0
@@ -94,7 +104,7 @@ def heat_map(told: Confusion, labels: Sequence[str]) -> Markup:
             kind = "right" if row == column else "wrong"
             cell = element(
                 "rect",
-                element("title", f"{name}, given as {names[column]}: {count:,}"),
+                element("title", f"{said}, given as {names[column]}: {count:,}"),
                 x=left + _CELL * column + 1,
                 y=top + _CELL * row + 1,
                 width=_CELL - 2,
@@ -109,8 +119,8 @@ def heat_map(told: Confusion, labels: Sequence[str]) -> Markup:
     side = _CELL * len(names)
     frequent = told.mistakes[0]
     described = (
-        f"The most frequent mistake is {frequent.gold or NOTHING}, given as"
-        f" {frequent.predicted or NOTHING}, {frequent.count:,} times. The table below holds more."
+        f"The most frequent mistake is {frequent.gold or nothing}, given as"
+        f" {frequent.predicted or nothing}, {frequent.count:,} times. The table below holds more."
     )
     return picture(
         left + side + 8, top + side + 8, "What is taken for what", described, drawn, narrow=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from purport.report.findings import LabelFinding
-from purport.report.markup import Markup, element, joined, table
+from purport.report.markup import Content, Markup, element, joined, table
 from purport.report.pictures import Bar, bars
 from purport.report.words import bounds, percent
 
@@ -57,22 +57,21 @@ def labels_part(found: Sequence[LabelFinding], name: str) -> Markup:
         f" {shown[0].f1.confidence:.0%} interval,{floor} n counts the {name} in the test data.",
         class_="legend",
     )
-    heads = ("Precision", "Interval", "Recall", "Interval", "F1", "Interval")
+    floors = ["Floor"] if with_floor else []
     numbers = table(
-        (name.capitalize(), *heads, *(["Floor"] if with_floor else []), "Count"),
+        (name.capitalize(), "Precision", "Recall", "F1", *floors, "Count"),
         [_row(one, with_floor) for one in found],
-        f"Scores of each {name}",
-        frozenset(range(1, 9)),
+        f"Scores of each {name}, with their {shown[0].f1.confidence:.0%} intervals",
+        frozenset(range(1, 6)),
     )
     folded = element("details", element("summary", "The numbers"), numbers)
     return joined([element("figure", drawn, element("figcaption", legend)), folded])
 
 
-def _row(one: LabelFinding, with_floor: bool) -> list[str]:
+def _row(one: LabelFinding, with_floor: bool) -> list[Content]:
     scores = [
-        cell
+        joined([percent(score.value), element("small", bounds(score))])
         for score in (one.precision, one.recall, one.f1)
-        for cell in (percent(score.value), bounds(score))
     ]
     floor = [percent(one.floor or 0.0)] if with_floor else []
     return [one.label, *scores, *floor, f"{one.support:,}"]

@@ -88,6 +88,8 @@ th, td {
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
 .number { text-align: right; padding-right: 0; padding-left: 0.75rem; white-space: nowrap; }
+.number + :not(.number) { padding-left: 1.25rem; }
+td small { display: block; color: var(--soft); }
 details { margin: 0.5rem 0; }
 summary { cursor: pointer; color: var(--soft); }
 .notice { background: var(--panel); border-left: 4px solid var(--soft); padding: 0.75rem 1rem; }

@@ -64,7 +64,8 @@ def lines(found: Evaluation, *, confusion: bool, calibration: bool, errors: bool
     <BLANKLINE>
     F1 100.0% (100.0% to 100.0%), words right 100.0%, utterances all right 100.0% of 2
     """
-    parts = [found.table(), headline(found) + drawn_from(found)]
+    said = headline(found) + drawn_from(found)
+    parts = [found.table(), said.replace("; ", "\n")]
     if found.calibration is not None and calibration:
         parts.append("\n".join(_calibration(found)))
     if found.confusion is not None and confusion:
@@ -123,7 +124,9 @@ def numbers(found: Evaluation) -> dict[str, Any]:
     scores = asdict(found.scores)
     rows = scores.pop("by_label")
     told: dict[str, Any] = {"level": found.level, **scores}
-    told |= {"f1_interval": asdict(found.f1), "left_out": found.left_out, "groups": found.groups}
+    if found.level == "spans":
+        told["f1_interval"] = asdict(found.f1)
+    told |= {"left_out": found.left_out, "groups": found.groups}
     told["intervals"] = {name: asdict(found.intervals.overall[name]) for name in found.names()}
     told["slots" if found.level == "spans" else "labels"] = [
         {
