@@ -143,8 +143,13 @@ def test_what_cannot_be_judged() -> None:
         calibration([["x"]], [[{"x": 1.0}]], bins=0)
 
 
-def test_a_table_is_aligned() -> None:
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_a_table_is_aligned(binning: str) -> None:
     gold, tables, names = world(50, 8)
-    lines = calibration(gold, tables, names, samples=10).table().splitlines()
+    told = calibration(gold, tables, names, binning=binning, samples=10)  # type: ignore[arg-type]
+    head, *lines = told.table().splitlines()
     assert max(map(len, lines)) <= 80
-    assert len({line.index("to", 10) for line in lines[1:]}) == 1
+    for title in ("count", "mean", "right"):
+        end = head.index(title) + len(title)
+        assert {line[end - 1 : end + 1].isspace() for line in lines} == {False}
+        assert {line[end : end + 1] for line in lines} == {" "}

@@ -113,18 +113,21 @@ class Calibration:
         Examples
         --------
         >>> print(calibration([["x"]], [[{"x": 0.8, "y": 0.2}]]).table())
-        given with     count   mean  right  95% interval
-        70% to  80%        1  80.0% 100.0%  100.0% to 100.0%
+        given with   count   mean   right  95% interval
+        70% to 80%       1  80.0%  100.0%  100.0% to 100.0%
         """
-        confidence = f"{self.error.confidence:.0%} interval"
+        width = max(len(_edge(bound)) for each in self.bins for bound in (each.low, each.high))
+        ranges = [
+            f"{_edge(each.low):>{width}} to {_edge(each.high):>{width}}" for each in self.bins
+        ]
         return "\n".join(
             [
-                f"{'given with':13}{'count':>7}{'mean':>7}{'right':>7}  {confidence}",
+                f"{'given with':{2 * width + 4}}   count   mean   right"
+                f"  {self.error.confidence:.0%} interval",
                 *(
-                    f"{_edge(each.low)} to {_edge(each.high):<5}{each.count:7d}"
-                    f" {each.probability:6.1%} {each.right.value:6.1%}"
+                    f"{said} {each.count:7d} {each.probability:6.1%}  {each.right.value:6.1%}"
                     f"  {each.right.low:6.1%} to {each.right.high:.1%}"
-                    for each in self.bins
+                    for said, each in zip(ranges, self.bins, strict=True)
                 ),
             ]
         )
@@ -261,4 +264,4 @@ def _mean(
 
 
 def _edge(bound: float) -> str:
-    return f"{bound:4.0%}" if abs(bound * 100 - round(bound * 100)) < 1e-6 else f"{bound:.2%}"
+    return f"{bound:.0%}" if abs(bound * 100 - round(bound * 100)) < 1e-6 else f"{bound:.2%}"

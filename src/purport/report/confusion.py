@@ -13,6 +13,7 @@ MOST_LABELS = 15
 MOST_MISTAKES = 15
 _CELL = 28.0
 _SHADES = 6
+_NARROW = 560.0  # a picture less wide than this would be drawn too large
 
 
 def confusion_part(told: Confusion, name: str) -> Markup:
@@ -122,8 +123,9 @@ def heat_map(told: Confusion, labels: Sequence[str], name: str = "label") -> Mar
         f"The most frequent mistake is {frequent.gold or nothing}, given as"
         f" {frequent.predicted or nothing}, {frequent.count:,} times. The table below holds more."
     )
+    width = left + side + 8
     return picture(
-        left + side + 8, top + side + 8, "What is taken for what", described, drawn, narrow=True
+        width, top + side + 8, "What is taken for what", described, drawn, narrow=width < _NARROW
     )
 
 

@@ -67,7 +67,7 @@ figure { margin: 0.75rem 0; overflow-x: auto; }
 .picture .ideal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .picture .mass { fill: var(--rule); }
 .picture .count { font-size: 10px; font-variant-numeric: tabular-nums; }
-.picture .over4, .picture .over5 { fill: var(--paper); }
+.picture .over5 { fill: var(--paper); }
 .picture .cell { fill: var(--panel); }
 .picture .right { --heat: var(--bar); }
 .picture .wrong { --heat: var(--floor); }
