@@ -266,6 +266,81 @@ def test_a_check_that_fails_ends_with_1(capsys, world, least, expected):
     assert ("lower than 1" in err) == bool(expected)
 
 
+def test_evaluate_shows_what_is_asked_for(capsys, world):
+    words = ("evaluate", world / "slots-model", world / "test.jsonl", "-q")
+    _, plain, _ = run(capsys, *words)
+    assert "95% interval" in plain
+    options = ("--confusion", "--calibration", "--errors", "3")
+    code, out, err = run(capsys, *words, *options, "--compare", world / "slots-model")
+    assert (code, err) == (0, "")
+    assert out.startswith(plain.rstrip("\n"))
+    assert "expected calibration error" in out
+    assert "was given as what stands in a column" in out
+    assert "errors worth a look: 3 of" in out
+    assert "record " in out
+    assert "The data do not tell which is better" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_evaluate_tells_programs_everything(capsys, world):
+    words = ("evaluate", world / "slots-model", world / "test.jsonl", "--json", "--errors", "2")
+    _, out, _ = run(capsys, *words, "--compare", world / "slots-model")
+    told = json.loads(out)
+    assert {"intervals", "confusion", "calibration", "compared"} <= set(told)
+    assert len(told["errors"]["mistakes"]) == 2
+    assert {mistake["text"] for mistake in told["errors"]["mistakes"]} == {None}
+
+
+def test_evaluate_draws_groups_and_shows_what_many_sent(capsys, world):
+    rows = [json.loads(line) for line in (world / "test.jsonl").read_text("utf-8").splitlines()]
+    for number, row in enumerate(rows):
+        row["slots"] = ["O"] * len(row["tokens"])  # so that nearly all is a mistake
+        row["user"] = number % 6
+    many = "\n".join(json.dumps(row | {"user": user}) for row in rows for user in range(5))
+    Path("many.jsonl").write_text(many, encoding="utf-8")
+    few = "\n".join(json.dumps(row | {"user": 1}) for row in rows for _ in range(5))
+    Path("few.jsonl").write_text(few, encoding="utf-8")
+    options = ("--groups", "user", "--people", "user", "--errors", "2", "-q")
+    code, out, _ = run(capsys, "evaluate", world / "slots-model", "many.jsonl", *options)
+    assert code == 0
+    assert "5 groups of utterances drawn whole" in out
+    assert out.count(" text  ") == 2
+    _, out, _ = run(capsys, "evaluate", world / "slots-model", "few.jsonl", *options)
+    assert " text  " not in out
+    code, _, err = run(capsys, "evaluate", world / "slots-model", "few.jsonl", "--groups", "nobody")
+    assert code == 2
+    assert "no field 'nobody'" in err
+
+
+def test_evaluate_writes_a_page_and_keeps_what_stands_there(capsys, world):
+    words = ("evaluate", world / "slots-model", world / "test.jsonl", "-o", "page.html")
+    code, out, err = run(capsys, *words)
+    assert code == 0
+    assert out.count("\n") < 40
+    assert "page.html: the page" in err
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 3
+    assert "Errors worth a look" in page
+    Path("page.html").write_text("mine", encoding="utf-8")
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert "exists already and is kept" in err
+    assert Path("page.html").read_text(encoding="utf-8") == "mine"
+    assert run(capsys, *words, "--force")[0] == 0
+    assert Path("page.html").read_text(encoding="utf-8") != "mine"
+    code, _, err = run(capsys, *words[:-1], "nowhere/page.html")
+    assert (code, "no such folder" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("least", "expected"), [("0.1", 0), ("1", 1)])
+def test_accuracy_may_be_the_check(capsys, world, least, expected):
+    words = ("evaluate", world / "slots-model", world / "test.jsonl", "--min-accuracy", least)
+    code, out, err = run(capsys, *words)
+    assert code == expected
+    assert "words right" in out
+    assert ("Accuracy is" in err) == bool(expected)
+
+
 def test_evaluate_needs_slots(capsys, world):
     code, _, err = run(capsys, "evaluate", world / "slots-model", world / "new.jsonl")
     assert code == 2

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from purport.errors import FormatError, OutputExistsError
+from purport.measure import calibration, confusion, errors_worth_a_look
 from purport.measure.bootstrap import Comparison, Interval
-from purport.report.findings import Example, LabelFinding, Mistake, Size, SlotFindings
+from purport.report.findings import ErrorFindings, Example, LabelFinding, Size, SlotFindings
 from purport.report.markup import Markup, element, table
 from purport.report.page import Fact, Section, page, write_page
 from purport.report.pictures import Bar, bars, curve, round_marks
@@ -25,6 +26,10 @@ NASTY = "<script>alert('1 & \"2\"')</script>"
 VOID = {"meta"}
 
 SURE = Interval(0.9, 0.8, 1.0, 0.95)
+NONE = Interval(0.0, 0.0, 0.0, 0.95)
+GOLD = [["B-city", "O"], ["O", "B-city"], ["B-city", "O"]]
+PREDICTED = [[f"B-{NASTY}", "O"], ["B-city", "O"], ["B-city", "O"]]
+MARGINALS = [[{guess: 0.8, "other": 0.2} for guess in guesses] for guesses in PREDICTED]
 FINDINGS = SlotFindings(
     model="CRF(l2=0.5)",
     train=Size(100, 700),
@@ -33,8 +38,16 @@ FINDINGS = SlotFindings(
     token_accuracy=SURE,
     exact_match=SURE,
     gain=Comparison(0.9, 0.5, 0.4, 0.3, 0.5, 0.001, 0.95),
-    by_label=(LabelFinding("city", 30, 0.9, 0.9, SURE, 0.4), LabelFinding(NASTY, 1, 0, 0, SURE, 0)),
-    mistakes=(Mistake("city", NASTY, 3), Mistake(None, "city", 1), Mistake("city", None, 1)),
+    by_label=(
+        LabelFinding("city", 30, SURE, SURE, SURE, 0.4),
+        LabelFinding(NASTY, 1, NONE, NONE, NONE, 0),
+    ),
+    confusion=confusion(GOLD, PREDICTED),
+    calibration=calibration(GOLD, MARGINALS, predicted=PREDICTED, samples=20),
+    errors=ErrorFindings(
+        errors_worth_a_look(GOLD, MARGINALS, predicted=PREDICTED, ids=[NASTY, None, None]),
+        (f"[{NASTY}] now", None),
+    ),
     history=((0.1, 900.0), (0.2, 300.0), (0.3, 120.0)),
     converged=True,
     train_seconds=1.5,
@@ -120,8 +133,11 @@ def test_examples_show_both_readings_where_they_differ():
 
 
 def test_what_people_said_is_withheld_and_the_report_says_why():
-    html = whole(replace(FINDINGS, examples=None))
+    errors = replace(FINDINGS.errors, texts=(None, None))
+    html = whole(replace(FINDINGS, examples=None, errors=errors))
     assert "No utterances are shown" in html
+    assert "A text is shown only if enough different people sent it" in html
+    assert ">Text<" not in html
     assert "rome" not in html
 
 
@@ -129,7 +145,11 @@ def test_what_people_said_is_withheld_and_the_report_says_why():
     ("change", "said"),
     [
         ({"by_label": ()}, "have no slots"),
-        ({"mistakes": ()}, "every slot of the test data was found"),
+        ({"confusion": confusion(GOLD, GOLD)}, "every slot of the test data was found"),
+        (
+            {"errors": ErrorFindings(errors_worth_a_look(GOLD, MARGINALS, predicted=GOLD), ())},
+            "every label is right",
+        ),
         ({"converged": False}, "stopped at its limit"),
         ({"history": ((0.1, 900.0),)}, "after 0 iterations"),
     ],
@@ -141,7 +161,7 @@ def test_little_data_give_a_report_too(change, said):
 
 
 def test_many_slots_are_all_in_the_table_and_the_first_in_the_picture():
-    many = tuple(LabelFinding(f"slot{at}", 90 - at, 1, 1, SURE, 0) for at in range(80))
+    many = tuple(LabelFinding(f"slot{at}", 90 - at, SURE, SURE, SURE, 0) for at in range(80))
     html = whole(replace(FINDINGS, by_label=many))
     assert html.count('class="bar"') == 30
     assert "slot79" in html

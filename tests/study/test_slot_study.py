@@ -8,16 +8,16 @@ import pytest
 
 from purport.errors import InputError
 from purport.estimator.base import Estimator
+from purport.measure import score_intervals
 from purport.records.utterances import Utterances
-from purport.report.findings import Mistake
 from purport.report.markup import element
 from purport.report.page import Section
 from purport.simulate.utterances import utterance_world
 from purport.study.defaults import L2, MAX_ITER
-from purport.study.evaluation import evaluate_slots
+from purport.study.evaluation import evaluate
 from purport.study.floors import most_frequent_tags
 from purport.study.pipeline import run_study, write_report
-from purport.study.slots import Compared, _by_label, _mistakes, study_slots, with_known_slots
+from purport.study.slots import Compared, _by_label, study_slots
 from purport.study.stages import Material, Outcome, Stage
 
 
@@ -40,7 +40,7 @@ def test_the_tagger_is_far_above_its_floor(studied):
 
 def test_the_findings_agree_with_an_evaluation(studied):
     crf, found = studied
-    scores = evaluate_slots(crf, utterance_world(100, 2)).scores
+    scores = evaluate(crf, utterance_world(100, 2)).scores
     assert found.f1.value == pytest.approx(scores.f1)
     assert found.token_accuracy.value == pytest.approx(scores.token_accuracy)
     assert found.exact_match.value == pytest.approx(scores.exact_match)
@@ -49,6 +49,13 @@ def test_the_findings_agree_with_an_evaluation(studied):
     for row in found.by_label:
         assert row.f1.value == pytest.approx(by_label[row.label].f1)
         assert row.support == by_label[row.label].support
+        assert row.precision.value == by_label[row.label].precision
+        assert row.f1.low <= row.f1.value <= row.f1.high
+    wrong = sum(cell.count for cell in found.confusion.mistakes if cell.gold is not None)
+    assert wrong == scores.support - sum(row.correct for row in scores.by_label)
+    assert found.calibration.positions == scores.tokens
+    right = sum(each.right.value * each.count for each in found.calibration.bins)
+    assert right / scores.tokens == pytest.approx(scores.token_accuracy)
 
 
 def test_training_is_told_iteration_by_iteration(studied):
@@ -65,6 +72,9 @@ def test_examples_are_given_of_invented_data_alone(studied):
     assert {example.right for example in found.examples} == {True, False}
     _, of_people = study_slots(utterance_world(50, 1), utterance_world(20, 2), samples=10)
     assert of_people.examples is None
+    assert set(of_people.errors.texts) == {None}
+    assert found.errors.texts
+    assert all("[" in text for text in found.errors.texts)
 
 
 def test_numbers_for_programs_hold_no_words_even_of_invented_data():
@@ -96,34 +106,11 @@ def test_the_floor_needs_slots():
         most_frequent_tags(talk, talk)
 
 
-def test_mistakes_are_paired_and_counted():
-    gold = [["B-a", "I-a", "O", "B-b"], ["B-a", "I-a"], ["O", "O"], ["B-b"]]
-    predicted = [["B-a", "O", "O", "B-a"], ["O", "O"], ["O", "B-b"], ["B-b"]]
-    assert _mistakes(compared(gold, predicted)) == (
-        Mistake(None, "b", 1),
-        Mistake("a", None, 1),
-        Mistake("a", "a", 1),
-        Mistake("b", "a", 1),
-    )
-
-
-def test_mistakes_are_ordered_by_their_number():
-    gold = [["B-b"], ["B-b"], ["B-a"]]
-    assert _mistakes(compared(gold, [["O"]] * 3)) == (Mistake("b", None, 2), Mistake("a", None, 1))
-
-
 def test_slots_beside_each_other_are_told_apart():
     gold = [["B-a", "I-b", "B-b"]] * 5
-    (b, a) = _by_label(compared(gold, gold), samples=10)
+    (b, a) = _by_label(compared(gold, gold), score_intervals(gold, gold, samples=10))
     assert (b.label, b.support, b.f1.low) == ("b", 10, 1.0)
     assert (a.label, a.support, a.floor) == ("a", 5, 1.0)
-
-
-def test_utterances_with_unknown_tags_are_left_out():
-    talk = Utterances.from_lists([["a"], ["b"], []], slots=[["O"], [None], []])
-    assert len(with_known_slots(talk, "test")) == 1
-    with pytest.raises(InputError, match="The test records have no slots"):
-        with_known_slots(Utterances.from_lists([["a"]]), "test")
 
 
 def test_a_stage_runs_only_with_its_data():

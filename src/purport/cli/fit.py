@@ -83,11 +83,12 @@ def slots(
         quiet,
     )
     if tests is not None:
-        from purport.study.evaluation import evaluate_slots
+        from purport.report.told import headline, numbers
+        from purport.study.evaluation import evaluate
 
-        tested = evaluate_slots(crf, tests)
-        summary["dev"] = tested.numbers()
-        say(f"{dev}: {tested.headline()}", quiet)
+        tested = evaluate(crf, tests)
+        summary["dev"] = numbers(tested)
+        say(f"{dev}: {headline(tested)}", quiet)
     if as_json:
         write_json(summary)
 

@@ -1,7 +1,29 @@
 """Scores of predictions, and how sure they are."""
 
-from purport.measure.bootstrap import bootstrap_interval, paired_bootstrap
+from purport.measure.bootstrap import (
+    bootstrap_interval,
+    paired_bootstrap,
+    score_comparisons,
+    score_intervals,
+)
+from purport.measure.confusions import confusion
+from purport.measure.mistakes import errors_worth_a_look
+from purport.measure.reliability import calibration
+from purport.measure.resampled_t import corrected_resampled_t
 from purport.measure.slots import slot_scores
 from purport.measure.tags import spans
+from purport.measure.tokens import token_scores
 
-__all__ = ["bootstrap_interval", "paired_bootstrap", "slot_scores", "spans"]
+__all__ = [
+    "bootstrap_interval",
+    "calibration",
+    "confusion",
+    "corrected_resampled_t",
+    "errors_worth_a_look",
+    "paired_bootstrap",
+    "score_comparisons",
+    "score_intervals",
+    "slot_scores",
+    "spans",
+    "token_scores",
+]

@@ -1,8 +1,4 @@
-"""How sure a score or a difference of scores is: bootstrap over sentences, or over groups of them.
-
-The statistics here are functions of sums of counts, so one draw is a weighted sum of rows of
-counts, not a pass over the data. Symbols: N sentences or groups, B draws, C counts of each.
-"""
+"""How sure a score or a difference of scores is: bootstrap over sequences, or groups of them."""
 
 from __future__ import annotations
 
@@ -12,17 +8,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purport.errors import ShapeError
-from purport.estimator.constraints import Number, OneOf, Whole, check_parameters
-from purport.measure.counts import STATISTICS, Labels, Statistic, sentence_counts
+from purport.estimator.constraints import OneOf, check_parameters
+from purport.measure.counts import (
+    LABEL_MEASURES,
+    LEVELS,
+    MEASURES,
+    Labels,
+    Level,
+    Measure,
+    Totals,
+    counted,
+    of_labels,
+)
+from purport.measure.resampling import (
+    RandomState,
+    check_draws,
+    group_numbers,
+    percentiles,
+    resampled,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-RandomState = int | np.random.Generator | None
-
-# How many drawn numbers are held at once.
-_DRAWN_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -32,9 +39,9 @@ class Interval:
     Attributes
     ----------
     value : float
-        The statistic of the data as they are.
+        The measure of the data as they are.
     low, high : float
-        Percentiles of the statistic over the draws.
+        Percentiles of the measure over the draws.
     confidence : float
         The share of the draws between them.
 
@@ -53,12 +60,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems scored on the same sentences.
+    """Two systems scored on the same sequences.
 
     Attributes
     ----------
     a, b : float
-        The statistic of each.
+        The measure of each.
     difference : float
         a - b.
     low, high : float
@@ -84,24 +91,89 @@ class Comparison:
     confidence: float
 
 
+@dataclass(frozen=True)
+class LabelIntervals:
+    """How sure the scores of one label are.
+
+    Examples
+    --------
+    >>> sure = Interval(1.0, 0.9, 1.0, 0.95)
+    >>> LabelIntervals(sure, sure, sure).f1.low
+    0.9
+    """
+
+    precision: Interval
+    recall: Interval
+    f1: Interval
+
+
+@dataclass(frozen=True)
+class ScoreIntervals:
+    """How sure scores are; see `score_intervals`.
+
+    Attributes
+    ----------
+    overall : dict of Interval
+        By measure.
+    by_label : dict of LabelIntervals
+        By label.
+
+    Examples
+    --------
+    >>> told = score_intervals([["B-day"]], [["B-day"]], samples=10)
+    >>> told.overall["f1"].low, list(told.by_label)
+    (1.0, ['day'])
+    """
+
+    overall: dict[Measure, Interval]
+    by_label: dict[str, LabelIntervals]
+
+
+@dataclass(frozen=True)
+class ScoreComparisons:
+    """How two systems differ; see `score_comparisons`.
+
+    Attributes
+    ----------
+    overall : dict of Comparison
+        By measure.
+    by_label : dict of Comparison
+        F1 of each label. The p-values are those of one label each, not corrected for how many
+        labels are looked at.
+
+    Examples
+    --------
+    >>> told = score_comparisons([["B-day"]], [["B-day"]], [["O"]], samples=10)
+    >>> told.overall["token_accuracy"].difference, told.by_label["day"].difference
+    (1.0, 1.0)
+    """
+
+    overall: dict[Measure, Comparison]
+    by_label: dict[str, Comparison]
+
+
 def bootstrap_interval(
     gold: Labels,
     predicted: Labels,
-    statistic: Statistic = "f1",
+    statistic: Measure = "f1",
     samples: int = 2000,
     random_state: RandomState = 0,
     *,
     confidence: float = 0.95,
     groups: Sequence[Hashable] | None = None,
+    level: Level = "spans",
 ) -> Interval:
-    """Return a statistic with its percentile interval.
+    """Return one measure with its percentile interval.
 
     Parameters
     ----------
     gold, predicted : list of lists of str
-        Tags, as `slot_scores` takes them.
-    statistic : "f1", "precision", "recall", "token_accuracy" or "exact_match"
-        What is computed on each draw.
+        Labels, as `slot_scores` or `token_scores` takes them.
+    statistic : str
+        What is computed on each draw: "f1", "precision" or "recall" of all labels together; their
+        means over labels, "macro_f1", "macro_precision" and "macro_recall"; "weighted_f1", weighted
+        by how often a label is gold; "class_accuracy", the mean recall of the gold labels;
+        "token_accuracy" or "exact_match".
     samples : int
         B, the number of draws.
     random_state : int, Generator or None
@@ -109,7 +181,9 @@ def bootstrap_interval(
     confidence : float
         The share of the draws inside the interval.
     groups : sequence, optional
-        The user, session or day of each sentence: draws then take whole groups.
+        The user, session or day of each sequence: draws then take whole groups.
+    level : "spans" or "tokens"
+        Whether labels are counted as spans of BIO tags, or at each position.
 
     Examples
     --------
@@ -117,33 +191,31 @@ def bootstrap_interval(
     >>> bootstrap_interval(gold, gold).low
     1.0
     """
-    _check("bootstrap_interval", statistic, samples, confidence)
-    counts = _grouped(sentence_counts(gold, predicted), groups)
-    score = STATISTICS[statistic]
-    draws = score(_resampled(counts, samples, random_state))
-    low, high = _percentiles(draws, confidence)
-    return Interval(float(score(counts.sum(axis=0))), low, high, confidence)
+    _check("bootstrap_interval", samples, confidence, level, statistic)
+    totals, drawn, _ = _draws(gold, (predicted,), level, samples, random_state, groups)
+    return _intervals(MEASURES[statistic](totals[0]), MEASURES[statistic](drawn[0]), confidence)[0]
 
 
 def paired_bootstrap(
     gold: Labels,
     a: Labels,
     b: Labels,
-    statistic: Statistic = "f1",
+    statistic: Measure = "f1",
     samples: int = 2000,
     random_state: RandomState = 0,
     *,
     confidence: float = 0.95,
     groups: Sequence[Hashable] | None = None,
+    level: Level = "spans",
 ) -> Comparison:
-    """Compare two systems on the same sentences.
+    """Compare two systems on the same sequences by one measure.
 
     Parameters
     ----------
     gold, a, b : list of lists of str
-        Gold tags and the predictions of both systems.
-    statistic, samples, random_state, confidence, groups
-        As in `bootstrap_interval`; each draw takes the same sentences for both systems.
+        Gold labels and the predictions of both systems.
+    statistic, samples, random_state, confidence, groups, level
+        As in `bootstrap_interval`; each draw takes the same sequences for both systems.
 
     Examples
     --------
@@ -153,66 +225,153 @@ def paired_bootstrap(
     >>> told.difference > 0.3, told.p_value < 0.01
     (True, True)
     """
-    _check("paired_bootstrap", statistic, samples, confidence)
-    first, second = sentence_counts(gold, a, "a"), sentence_counts(gold, b, "b")
-    width = first.shape[1]
-    counts = _grouped(np.hstack([first, second]), groups)
-    score = STATISTICS[statistic]
-    total, drawn = counts.sum(axis=0), _resampled(counts, samples, random_state)
-    score_a, score_b = float(score(total[:width])), float(score(total[width:]))
-    difference = score_a - score_b
-    draws = score(drawn[:, :width]) - score(drawn[:, width:])
-    low, high = _percentiles(draws, confidence)
-    # Rounding must not make a draw that equals the data count as less.
-    extreme = np.abs(draws - difference) >= abs(difference) - 1e-12
-    p_value = (1 + int(extreme.sum())) / (1 + samples)
-    return Comparison(score_a, score_b, difference, low, high, p_value, confidence)
+    _check("paired_bootstrap", samples, confidence, level, statistic)
+    totals, drawn, _ = _draws(gold, (a, b), level, samples, random_state, groups)
+    score = MEASURES[statistic]
+    return _comparisons([score(one) for one in totals], [score(one) for one in drawn], confidence)[
+        0
+    ]
 
 
-def _check(owner: str, statistic: str, samples: int, confidence: float) -> None:
-    check_parameters(
-        owner,
-        {"statistic": statistic, "samples": samples, "confidence": confidence},
-        {
-            "statistic": OneOf(tuple(STATISTICS)),
-            "samples": Whole(low=1),
-            "confidence": Number(low=0, high=1, above=True, below=True),
-        },
+def score_intervals(
+    gold: Labels,
+    predicted: Labels,
+    *,
+    level: Level = "spans",
+    samples: int = 1000,
+    random_state: RandomState = 0,
+    confidence: float = 0.95,
+    groups: Sequence[Hashable] | None = None,
+) -> ScoreIntervals:
+    """Return the intervals of all measures and of the scores of each label, from the same draws.
+
+    A draw in which a label does not occur counts 0 for it: a label that is seen a few times has a
+    wide interval, as it should.
+
+    Parameters
+    ----------
+    gold, predicted, level, samples, random_state, confidence, groups
+        As in `bootstrap_interval`.
+
+    Examples
+    --------
+    >>> gold = [["buy", "buy"], ["learn"]] * 20
+    >>> told = score_intervals(gold, [["buy", "learn"], ["learn"]] * 20, level="tokens")
+    >>> told.overall["token_accuracy"].value, told.by_label["learn"].recall.value
+    (0.6666666666666666, 1.0)
+    """
+    _check("score_intervals", samples, confidence, level)
+    totals, drawn, labels = _draws(gold, (predicted,), level, samples, random_state, groups)
+    overall = {
+        name: _intervals(score(totals[0]), score(drawn[0]), confidence)[0]
+        for name, score in MEASURES.items()
+    }
+    each = [
+        _intervals(of_labels(name, totals[0]), of_labels(name, drawn[0]), confidence)
+        for name in LABEL_MEASURES
+    ]
+    by_label = zip(labels, zip(*each, strict=True), strict=True)
+    return ScoreIntervals(overall, {label: LabelIntervals(*told) for label, told in by_label})
+
+
+def score_comparisons(
+    gold: Labels,
+    a: Labels,
+    b: Labels,
+    *,
+    level: Level = "spans",
+    samples: int = 1000,
+    random_state: RandomState = 0,
+    confidence: float = 0.95,
+    groups: Sequence[Hashable] | None = None,
+) -> ScoreComparisons:
+    """Compare two systems by all measures and by the F1 of each label, from the same draws.
+
+    Parameters
+    ----------
+    gold, a, b, level, samples, random_state, confidence, groups
+        As in `paired_bootstrap`.
+
+    Examples
+    --------
+    >>> gold = [["buy", "buy"], ["learn"]] * 20
+    >>> told = score_comparisons(gold, gold, [["buy", "learn"], ["learn"]] * 20, level="tokens")
+    >>> round(told.by_label["learn"].difference, 3), told.by_label["learn"].p_value < 0.01
+    (0.333, True)
+    """
+    _check("score_comparisons", samples, confidence, level)
+    totals, drawn, labels = _draws(gold, (a, b), level, samples, random_state, groups)
+    overall = {
+        name: _comparisons(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
+        for name, score in MEASURES.items()
+    }
+    each = _comparisons(
+        [of_labels("f1", one) for one in totals],
+        [of_labels("f1", one) for one in drawn],
+        confidence,
     )
+    return ScoreComparisons(overall, dict(zip(labels, each, strict=True)))
 
 
-def _grouped(counts: NDArray[np.int64], groups: Sequence[Hashable] | None) -> NDArray[np.int64]:
-    """Return the counts (N, C) summed over each group."""
-    if groups is None:
-        return counts
-    if len(groups) != len(counts):
-        raise ShapeError.lengths("groups", len(groups), "gold", len(counts))
-    numbers: dict[Hashable, int] = {}
-    index = [numbers.setdefault(group, len(numbers)) for group in groups]
-    summed = np.zeros((len(numbers), counts.shape[1]), dtype=np.int64)
-    np.add.at(summed, index, counts)
-    return summed
+def _check(
+    owner: str, samples: int, confidence: float, level: str, statistic: str | None = None
+) -> None:
+    check_parameters(owner, {"level": level}, {"level": OneOf(LEVELS)})
+    if statistic is not None:
+        check_parameters(owner, {"statistic": statistic}, {"statistic": OneOf(tuple(MEASURES))})
+    check_draws(owner, samples, confidence)
 
 
-def _resampled(
-    counts: NDArray[np.int64], samples: int, random_state: RandomState
-) -> NDArray[np.int64]:
-    """Return the sums of counts (N, C) over draws of N rows with replacement: (B, C)."""
-    generator = np.random.default_rng(random_state)
-    rows = len(counts)
-    at_once = max(1, _DRAWN_AT_ONCE // rows)
-    # float64 for the matrix product (exact: sums stay far below 2**53).
-    values = counts.astype(np.float64)
-    sums = np.empty((samples, counts.shape[1]), dtype=np.int64)
-    for start in range(0, samples, at_once):
-        size = min(at_once, samples - start)
-        drawn = generator.integers(rows, size=(size, rows)) + np.arange(size)[:, None] * rows
-        weights = np.bincount(drawn.ravel(), minlength=size * rows).reshape(size, rows)
-        sums[start : start + size] = weights.astype(np.float64) @ values
-    return sums
+def _draws(
+    gold: Labels,
+    systems: Sequence[Labels],
+    level: Level,
+    samples: int,
+    random_state: RandomState,
+    groups: Sequence[Hashable] | None,
+) -> tuple[list[Totals], list[Totals], list[str]]:
+    """Return of each system the sums of the data and those of the draws, and the labels."""
+    from scipy.sparse import hstack
+
+    names = ("predicted",) if len(systems) == 1 else ("a", "b")
+    found = [
+        counted(gold, system, level, name) for system, name in zip(systems, names, strict=True)
+    ]
+    labels = sorted({label for counts in found for label in counts.labels})
+    numbers = group_numbers(groups, len(gold))
+    # Side by side, so that a draw takes the same sequences for all systems.
+    rows = hstack([counts.matrix(labels, numbers) for counts in found], format="csr")
+    total, drawn = np.asarray(rows.sum(axis=0)).ravel(), resampled(rows, samples, random_state)
+
+    def parted(sums: NDArray[np.float64]) -> list[Totals]:
+        return [Totals(part) for part in np.split(sums, len(systems), axis=-1)]
+
+    return parted(total), parted(drawn), labels
 
 
-def _percentiles(draws: NDArray[np.float64], confidence: float) -> tuple[float, float]:
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return float(low), float(high)
+def _intervals(
+    values: NDArray[np.float64], draws: NDArray[np.float64], confidence: float
+) -> list[Interval]:
+    low, high = percentiles(draws, confidence)
+    bounds = zip(*map(_listed, (values, low, high)), strict=True)
+    return [Interval(value, below, above, confidence) for value, below, above in bounds]
+
+
+def _comparisons(
+    values: Sequence[NDArray[np.float64]], draws: Sequence[NDArray[np.float64]], confidence: float
+) -> list[Comparison]:
+    difference, drawn = values[0] - values[1], draws[0] - draws[1]
+    low, high = percentiles(drawn, confidence)
+    # Rounding must not make a draw that equals the data count as less.
+    extreme = np.abs(drawn - difference) >= np.abs(difference) - 1e-12
+    p_values = (1 + extreme.sum(axis=0)) / (1 + len(drawn))
+    columns = zip(*map(_listed, (*values, difference, low, high, p_values)), strict=True)
+    return [
+        Comparison(a, b, apart, below, above, p_value, confidence)
+        for a, b, apart, below, above, p_value in columns
+    ]
+
+
+def _listed(values: NDArray[np.float64]) -> list[float]:
+    listed: list[float] = np.atleast_1d(np.asarray(values, np.float64)).tolist()
+    return listed

@@ -5,28 +5,29 @@ A span counts as right when its slot, start and end are. A ratio of nothing to n
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from purport.measure.counts import Labels, compared
+from purport.measure.bootstrap import Interval, ScoreIntervals
+from purport.measure.counts import CORRECT, PREDICTED, SUPPORT, Labels, span_counts
 
 _ALL = "all"
 
 
 @dataclass(frozen=True)
 class LabelScore:
-    """The scores of one slot.
+    """The scores of one slot, or of one label of positions.
 
     Attributes
     ----------
     label : str
-        The slot, without prefix.
+        The slot, without prefix, or the label.
     support : int
-        Gold spans.
+        Gold spans, or positions with that label.
     predicted : int
-        Predicted spans.
+        Predicted ones.
     correct : int
-        Spans in both.
+        Those in both.
 
     Examples
     --------
@@ -93,8 +94,13 @@ class SlotScores:
     tokens: int
     by_label: tuple[LabelScore, ...]
 
-    def table(self) -> str:
+    def table(self, intervals: ScoreIntervals | None = None) -> str:
         """Return the scores as lines of text, one a slot and one for all.
+
+        Parameters
+        ----------
+        intervals : ScoreIntervals, optional
+            Adds the intervals of F1.
 
         Examples
         --------
@@ -104,17 +110,9 @@ class SlotScores:
         day      1.0000  1.0000  1.0000        1
         all      0.5000  1.0000  0.6667        1
         """
-        width = max(map(len, [_ALL, *(row.label for row in self.by_label)]))
-        return "\n".join(
-            [
-                f"{'':{width}}  precision  recall      F1  support",
-                *(
-                    _line(row.label, width, (row.precision, row.recall, row.f1), row.support)
-                    for row in self.by_label
-                ),
-                _line(_ALL, width, (self.precision, self.recall, self.f1), self.support),
-            ]
-        )
+        ratios = (self.precision, self.recall, self.f1)
+        of_all = intervals.overall["f1"] if intervals else None
+        return score_table(self.by_label, _ALL, ratios, self.support, intervals, of_all)
 
 
 def slot_scores(gold: Labels, predicted: Labels) -> SlotScores:
@@ -138,19 +136,17 @@ def slot_scores(gold: Labels, predicted: Labels) -> SlotScores:
     >>> scores.f1, scores.token_accuracy, scores.exact_match
     (0.5, 0.75, 0.5)
     """
-    support: Counter[str] = Counter()
-    guessed: Counter[str] = Counter()
-    correct: Counter[str] = Counter()
-    right = tokens = exact = 0
-    for sentence in compared(gold, predicted):
-        support.update(span.label for span in sentence.gold)
-        guessed.update(span.label for span in sentence.predicted)
-        correct.update(span.label for span in sentence.gold & sentence.predicted)
-        right += sentence.right
-        tokens += sentence.tokens
-        exact += sentence.right == sentence.tokens
-    names = sorted(support.keys() | guessed.keys())
-    total = LabelScore(_ALL, support.total(), guessed.total(), correct.total())
+    counts = span_counts(gold, predicted)
+    totals = counts.totals()
+    kinds = (totals.of_labels(kind).tolist() for kind in (SUPPORT, PREDICTED, CORRECT))
+    by_label = tuple(map(LabelScore, counts.labels, *kinds))
+    total = LabelScore(
+        _ALL,
+        sum(row.support for row in by_label),
+        sum(row.predicted for row in by_label),
+        sum(row.correct for row in by_label),
+    )
+    right, tokens, exact, sentences = map(int, counts.whole.sum(axis=0))
     return SlotScores(
         precision=total.precision,
         recall=total.recall,
@@ -158,19 +154,52 @@ def slot_scores(gold: Labels, predicted: Labels) -> SlotScores:
         support=total.support,
         predicted=total.predicted,
         token_accuracy=_share(right, tokens),
-        exact_match=_share(exact, len(gold)),
-        sentences=len(gold),
+        exact_match=_share(exact, sentences),
+        sentences=sentences,
         tokens=tokens,
-        by_label=tuple(
-            LabelScore(name, support[name], guessed[name], correct[name]) for name in names
-        ),
+        by_label=by_label,
     )
+
+
+def score_table(
+    rows: Sequence[LabelScore],
+    last: str,
+    ratios: tuple[float, float, float],
+    support: int,
+    intervals: ScoreIntervals | None = None,
+    of_last: Interval | None = None,
+) -> str:
+    """Return scores as lines of text, one a label and a last one for all together.
+
+    Examples
+    --------
+    >>> print(score_table([LabelScore("city", 2, 2, 1)], "all", (0.5, 0.5, 0.5), 2))
+          precision  recall      F1  support
+    city     0.5000  0.5000  0.5000        2
+    all      0.5000  0.5000  0.5000        2
+    """
+    width = max(map(len, [last, *(row.label for row in rows)]))
+    between = f"  {f'{of_last.confidence:.0%} interval':>16}" if of_last else ""
+
+    def line(
+        label: str, numbers: tuple[float, float, float], sure: Interval | None, count: int
+    ) -> str:
+        precision, recall, f1 = numbers
+        column = f"  {sure.low:.4f} to {sure.high:.4f}" if sure else ""
+        return f"{label:{width}}  {precision:9.4f}  {recall:6.4f}  {f1:6.4f}{column}  {count:7d}"
+
+    told = [
+        line(
+            row.label,
+            (row.precision, row.recall, row.f1),
+            intervals.by_label[row.label].f1 if intervals else None,
+            row.support,
+        )
+        for row in rows
+    ]
+    head = f"{'':{width}}  precision  recall      F1{between}  support"
+    return "\n".join([head, *told, line(last, ratios, of_last, support)])
 
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _line(label: str, width: int, ratios: tuple[float, float, float], support: int) -> str:
-    precision, recall, f1 = ratios
-    return f"{label:{width}}  {precision:9.4f}  {recall:6.4f}  {f1:6.4f}  {support:7d}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -64,6 +64,24 @@ def spans(labels: Sequence[str | None]) -> list[Span]:
     if open_label is not None:
         found.append(Span(open_label, start, len(labels)))
     return found
+
+
+def marks_spans(labels: Iterable[str]) -> bool:
+    """Tell whether labels are tags of spans: ``O``, and at least one with a prefix, no others.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        The different labels.
+
+    Examples
+    --------
+    >>> marks_spans(["O", "B-city", "I-city"]), marks_spans(["buy", "learn"]), marks_spans(["O"])
+    (True, False, False)
+    """
+    tags = {label for label in labels if label != OUTSIDE}
+    prefixes = {tag.partition("-")[0] if "-" in tag else "" for tag in tags}
+    return bool(prefixes) and prefixes <= _PREFIXES
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,10 +1,22 @@
-"""What a study found, as plain numbers: what the report draws and `--json` writes."""
+"""What a study or a test found, as plain numbers: what the report draws and `--json` writes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from purport.measure.bootstrap import Comparison, Interval
+from purport.measure.bootstrap import (
+    Comparison,
+    Interval,
+    LabelIntervals,
+    ScoreComparisons,
+    ScoreIntervals,
+)
+from purport.measure.confusions import Confusion
+from purport.measure.counts import Level, Measure
+from purport.measure.mistakes import Mistake, Mistakes
+from purport.measure.reliability import Calibration
+from purport.measure.slots import SlotScores
+from purport.measure.tokens import TokenScores
 
 
 @dataclass(frozen=True)
@@ -23,56 +35,66 @@ class Size:
 
 @dataclass(frozen=True)
 class LabelFinding:
-    """How well one slot is found.
+    """How well one slot, or one label, is found.
 
     Attributes
     ----------
     label : str
-        The slot.
+        The slot or label.
     support : int
         How often it occurs in the test data.
-    precision, recall : float
-        Shares of predicted and of gold spans that are right.
+    precision, recall : Interval
+        Shares of what is predicted and of what is gold that are right.
     f1 : Interval
-        Their harmonic mean, with its interval.
-    floor : float
-        F1 of the floor.
+        Their harmonic mean.
+    floor : float or None
+        F1 of the floor, if there is one.
 
     Examples
     --------
-    >>> LabelFinding("city", 4, 1.0, 0.5, Interval(0.67, 0.2, 0.9, 0.95), floor=0.1).floor
+    >>> sure = Interval(0.67, 0.2, 0.9, 0.95)
+    >>> LabelFinding("city", 4, sure, sure, sure, floor=0.1).floor
     0.1
     """
 
     label: str
     support: int
-    precision: float
-    recall: float
+    precision: Interval
+    recall: Interval
     f1: Interval
-    floor: float
+    floor: float | None = None
+
+    @classmethod
+    def of(
+        cls, label: str, support: int, intervals: LabelIntervals, floor: float | None = None
+    ) -> LabelFinding:
+        """Take the intervals of a label as they are measured."""
+        return cls(label, support, intervals.precision, intervals.recall, intervals.f1, floor)
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """One kind of mistake and how often it was made; None stands for no slot.
+class ErrorFindings:
+    """The errors worth a look, and what may be shown of them.
+
+    Attributes
+    ----------
+    found : Mistakes
+        Those where the model was surest; they name records by their number in what was read.
+    texts : tuple of str or None
+        Of each of them; None where it may not be shown.
 
     Examples
     --------
-    >>> Mistake("city", "artist", 3).words()
-    'taken for another slot'
+    >>> ErrorFindings(Mistakes((), 0, 0, 0), ()).found.count
+    0
     """
 
-    gold: str | None
-    predicted: str | None
-    count: int
+    found: Mistakes
+    texts: tuple[str | None, ...]
 
-    def words(self) -> str:
-        """Say what kind of mistake it is."""
-        if self.predicted is None:
-            return "not found"
-        if self.gold is None:
-            return "found where there is none"
-        return "wrong borders" if self.gold == self.predicted else "taken for another slot"
+    def lines(self) -> list[tuple[Mistake, str | None]]:
+        """Return each mistake with its text."""
+        return list(zip(self.found.mistakes, self.texts, strict=True))
 
 
 @dataclass(frozen=True)
@@ -111,8 +133,12 @@ class SlotFindings:
         F1 of the tagger (a) and of the floor (b), each word's most frequent tag.
     by_label : tuple of LabelFinding
         The most frequent slot first.
-    mistakes : tuple of Mistake
-        The most frequent first.
+    confusion : Confusion
+        What was taken for what.
+    calibration : Calibration
+        How far the probabilities of tags can be believed.
+    errors : ErrorFindings
+        Where the tagger was sure and wrong.
     history : tuple of (seconds, objective)
         One an iteration, the start first.
     converged : bool
@@ -131,7 +157,9 @@ class SlotFindings:
     exact_match: Interval
     gain: Comparison
     by_label: tuple[LabelFinding, ...]
-    mistakes: tuple[Mistake, ...]
+    confusion: Confusion
+    calibration: Calibration
+    errors: ErrorFindings
     history: tuple[tuple[float, float], ...]
     converged: bool
     train_seconds: float
@@ -142,3 +170,129 @@ class SlotFindings:
     def above_floor(self) -> bool:
         """Whether the tagger is better than its floor."""
         return self.gain.a > self.gain.b
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a kind of records, its positions and their labels are called.
+
+    Examples
+    --------
+    >>> Wording("utterances", "words", "slots").records
+    'utterances'
+    """
+
+    records: str
+    positions: str
+    labels: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Another model on the same records.
+
+    Attributes
+    ----------
+    name : str
+        How the other model is called.
+    scores : ScoreComparisons
+        a is the model that is tested, b the other one.
+
+    Examples
+    --------
+    >>> Compared("older", ScoreComparisons({}, {})).name
+    'older'
+    """
+
+    name: str
+    scores: ScoreComparisons
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well a model does on labelled records.
+
+    Attributes
+    ----------
+    level : "spans" or "tokens"
+        Whether the labels are BIO tags of spans, or labels of positions.
+    scores : SlotScores or TokenScores
+        In total and by label.
+    intervals : ScoreIntervals
+        How sure they are.
+    wording : Wording
+        How the records are called.
+    left_out : int
+        Records without known labels, which nothing could be compared with.
+    groups : int or None
+        How many groups of records the bootstrap drew from, if not from single records.
+    confusion, calibration, errors, compared
+        What was asked for beside the scores; None where it was not.
+
+    Examples
+    --------
+    >>> from purport.measure import score_intervals, slot_scores
+    >>> tags = [["B-day"], ["O"]]
+    >>> words = Wording("utterances", "words", "slots")
+    >>> Evaluation("spans", slot_scores(tags, tags), score_intervals(tags, tags), words).f1.value
+    1.0
+    """
+
+    level: Level
+    scores: SlotScores | TokenScores
+    intervals: ScoreIntervals
+    wording: Wording
+    left_out: int = 0
+    groups: int | None = None
+    confusion: Confusion | None = None
+    calibration: Calibration | None = None
+    errors: ErrorFindings | None = None
+    compared: Compared | None = None
+
+    def table(self) -> str:
+        """Return the scores as lines of text, with the intervals of F1."""
+        return self.scores.table(self.intervals)
+
+    @property
+    def f1(self) -> Interval:
+        """F1 of all spans together, or the mean F1 of labels."""
+        return self.intervals.overall["f1" if self.level == "spans" else "macro_f1"]
+
+    @property
+    def accuracy(self) -> Interval:
+        """The share of positions with the right label."""
+        return self.intervals.overall["token_accuracy"]
+
+    @property
+    def main(self) -> Measure:
+        """The measure that stands first."""
+        return "f1" if self.level == "spans" else "token_accuracy"
+
+    @property
+    def by_label(self) -> tuple[LabelFinding, ...]:
+        """Each label, the most frequent first."""
+        found = [
+            LabelFinding.of(row.label, row.support, self.intervals.by_label[row.label])
+            for row in self.scores.by_label
+        ]
+        return tuple(sorted(found, key=lambda label: (-label.support, label.label)))
+
+    def names(self) -> dict[Measure, str]:
+        """Return the measures that are told, the main one first, with their names."""
+        words = self.wording
+        last: dict[Measure, str] = {"exact_match": f"{words.records} all right"}
+        if self.level == "spans":
+            return {
+                "f1": "F1",
+                "precision": "precision",
+                "recall": "recall",
+                "token_accuracy": f"{words.positions} right",
+                **last,
+            }
+        return {
+            "token_accuracy": f"{words.positions} right",
+            "class_accuracy": "class average",
+            "macro_f1": "mean F1",
+            "weighted_f1": "weighted F1",
+            **last,
+        }

@@ -101,7 +101,7 @@ def page(sections: Sequence[Section], subject: str, made: datetime, version: str
         element(
             "p",
             "This file needs no network and holds no scripts. Intervals are percentiles of a"
-            " bootstrap over whole utterances; they cover the choice of test data,"
+            " bootstrap over whole records, or groups of them; they cover the choice of test data,"
             " not that of training data.",
         ),
     )

@@ -7,16 +7,13 @@ a title and a description for those who do not see it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from purport.report.markup import Content, Markup, element
+from purport.report.drawing import WIDTH, Scale, line, margin, picture, shortened, text
+from purport.report.markup import Markup, element
 
-_Scale = Callable[[float], float]
-
-WIDTH = 720.0
 ROW = 26.0
-CHARACTER = 7.3  # of the 13 pixel sans-serif that pictures are written in, on average
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,7 @@ def bars(rows: Sequence[Bar], title: str, description: str) -> Markup:
     >>> str(picture).startswith("<svg")
     True
     """
-    longest = max((len(row.label) for row in rows), default=0)
-    left = min(260.0, 16 + CHARACTER * longest)
+    left = margin([row.label for row in rows])
     right = WIDTH - 130
     top, bottom = 8.0, 8.0 + ROW * len(rows)
 
@@ -57,18 +53,17 @@ def bars(rows: Sequence[Bar], title: str, description: str) -> Markup:
     drawn: list[Markup] = []
     for tenth in range(0, 11, 2):
         at = x(tenth / 10)
-        drawn.append(_line(at, top, at, bottom, "grid"))
-        drawn.append(_text(at, bottom + 18, f"{tenth / 10:g}", "middle", "tick"))
+        drawn.append(line(at, top, at, bottom, "grid"))
+        drawn.append(text(at, bottom + 18, f"{tenth / 10:g}", "middle", "tick"))
     for number, row in enumerate(rows):
         drawn += _bar(row, top + ROW * number, left, x)
-    return _picture(WIDTH, bottom + 26, title, description, drawn)
+    return picture(WIDTH, bottom + 26, title, description, drawn)
 
 
-def _bar(row: Bar, top: float, left: float, x: _Scale) -> list[Markup]:
+def _bar(row: Bar, top: float, left: float, x: Scale) -> list[Markup]:
     middle = top + ROW / 2
-    shown = row.label if len(row.label) <= 33 else row.label[:32] + "…"
     drawn = [
-        _text(left - 8, middle + 4.5, shown, "end", "label"),
+        text(left - 8, middle + 4.5, shortened(row.label), "end", "label"),
         element(
             "rect",
             x=left,
@@ -79,13 +74,13 @@ def _bar(row: Bar, top: float, left: float, x: _Scale) -> list[Markup]:
         ),
     ]
     if row.floor is not None:
-        drawn.append(_line(x(row.floor), top + 2, x(row.floor), top + ROW - 2, "floor"))
+        drawn.append(line(x(row.floor), top + 2, x(row.floor), top + ROW - 2, "floor"))
     if row.low is not None and row.high is not None:
-        drawn.append(_line(x(row.low), middle, x(row.high), middle, "whisker"))
+        drawn.append(line(x(row.low), middle, x(row.high), middle, "whisker"))
         drawn += [
-            _line(x(end), middle - 4, x(end), middle + 4, "whisker") for end in (row.low, row.high)
+            line(x(end), middle - 4, x(end), middle + 4, "whisker") for end in (row.low, row.high)
         ]
-    drawn.append(_text(x(1) + 12, middle + 4.5, row.note, "start", "note"))
+    drawn.append(text(x(1) + 12, middle + 4.5, row.note, "start", "note"))
     return drawn
 
 
@@ -118,19 +113,19 @@ def curve(
 
     drawn: list[Markup] = []
     for mark in marks_up:
-        drawn.append(_line(left, y(mark), right, y(mark), "grid"))
-        drawn.append(_text(left - 8, y(mark) + 4.5, f"{mark:g}", "end", "tick"))
+        drawn.append(line(left, y(mark), right, y(mark), "grid"))
+        drawn.append(text(left - 8, y(mark) + 4.5, f"{mark:g}", "end", "tick"))
     for mark in marks_across:
-        drawn.append(_line(x(mark), bottom, x(mark), bottom + 5, "axis"))
-        drawn.append(_text(x(mark), bottom + 20, f"{mark:g}", "middle", "tick"))
-    drawn.append(_line(left, bottom, right, bottom, "axis"))
-    drawn.append(_text((left + right) / 2, height - 6, across, "middle", "label"))
-    drawn.append(_text(8, 14, up, "start", "label"))
+        drawn.append(line(x(mark), bottom, x(mark), bottom + 5, "axis"))
+        drawn.append(text(x(mark), bottom + 20, f"{mark:g}", "middle", "tick"))
+    drawn.append(line(left, bottom, right, bottom, "axis"))
+    drawn.append(text((left + right) / 2, height - 6, across, "middle", "label"))
+    drawn.append(text(8, 14, up, "start", "label"))
     way = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in shown)
     drawn.append(element("polyline", points=way, class_="curve"))
     if shown:
         drawn.append(element("circle", cx=x(shown[-1][0]), cy=y(shown[-1][1]), r=4, class_="dot"))
-    return _picture(WIDTH, height, title, description, drawn)
+    return picture(WIDTH, height, title, description, drawn)
 
 
 def round_marks(values: Sequence[float], about: int = 5) -> list[float]:
@@ -155,27 +150,3 @@ def round_marks(values: Sequence[float], about: int = 5) -> list[float]:
 
 def _share(value: float, marks: Sequence[float]) -> float:
     return (value - marks[0]) / (marks[-1] - marks[0])
-
-
-def _picture(
-    width: float, height: float, title: str, description: str, drawn: Sequence[Content]
-) -> Markup:
-    # The title and description of a picture are its first children: it needs no ids, which could
-    # meet twice in a page.
-    return element(
-        "svg",
-        element("title", title),
-        element("desc", description),
-        *drawn,
-        viewBox=f"0 0 {width:g} {height:g}",
-        role="img",
-        class_="picture",
-    )
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
-
-
-def _text(x: float, y: float, said: str, anchor: str, kind: str) -> Markup:
-    return element("text", said, x=x, y=y, text_anchor=anchor, class_=kind)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from purport.measure.bootstrap import Interval
 from purport.measure.tags import spans
-from purport.report.findings import Example, SlotFindings
-from purport.report.markup import Content, Markup, element, joined, table
+from purport.report.confusion import confusion_part
+from purport.report.errors import errors_part
+from purport.report.findings import Example, SlotFindings, Wording
+from purport.report.labels import labels_part
+from purport.report.markup import Content, Markup, element, joined
 from purport.report.page import Fact, Section
-from purport.report.pictures import Bar, bars, curve
+from purport.report.pictures import curve
+from purport.report.reliability import reliability_part
+from purport.report.words import bounds, percent, seconds
 
-MOST_BARS = 30
-MOST_MISTAKES = 15
 HUES = 8
+WORDING = Wording("utterances", "words", "slots")
 
 WITHHELD = (
     "No utterances are shown: somebody may have said them, and a report shows only invented ones."
@@ -31,42 +34,52 @@ def slot_section(findings: SlotFindings) -> Section:
 
     Examples
     --------
-    >>> from purport.measure.bootstrap import Comparison
-    >>> from purport.report.findings import Size
+    >>> from purport.measure import calibration, confusion, errors_worth_a_look
+    >>> from purport.measure.bootstrap import Comparison, Interval
+    >>> from purport.report.findings import ErrorFindings, Size
+    >>> tags, told = [["B-day"]], [[{"B-day": 1.0}]]
     >>> sure, size = Interval(1.0, 0.9, 1.0, 0.95), Size(1, 2)
     >>> gain = Comparison(1.0, 0.5, 0.5, 0.2, 0.8, 0.01, 0.95)
-    >>> section = slot_section(
-    ...     SlotFindings("", size, size, sure, sure, sure, gain, (), (), (), True, 1.0, 0.1, ())
-    ... )
-    >>> section.title
+    >>> judged = (confusion(tags, tags), calibration(tags, told))
+    >>> errors = ErrorFindings(errors_worth_a_look(tags, told), ())
+    >>> tested = (size, size, sure, sure, sure, gain, (), *judged, errors)
+    >>> slot_section(SlotFindings("", *tested, (), True, 1.0, 0.1, ())).title
     'Slots'
     """
     parts = [
         _verdict(findings),
         element("h3", "Each slot"),
-        _by_label(findings),
-        element("h3", "Most frequent mistakes"),
-        _mistakes(findings),
+        labels_part(findings.by_label, "slot")
+        if findings.by_label
+        else element("p", "The test data have no slots."),
+        element("h3", "What is taken for what"),
+        confusion_part(findings.confusion, "slot")
+        if findings.confusion.mistakes
+        else element("p", "Nothing: every slot of the test data was found."),
+        element("h3", "How far probabilities can be believed"),
+        reliability_part(findings.calibration, WORDING.positions),
+        element("h3", "Errors worth a look"),
+        errors_part(findings.errors, WORDING),
         element("h3", "Training"),
         _training(findings),
         element("h3", "Examples"),
         _examples(findings),
     ]
     facts = (
-        Fact("F1 of slots", _percent(findings.f1.value), _bounds(findings.f1)),
+        Fact("F1 of slots", percent(findings.f1.value), bounds(findings.f1)),
         Fact(
             "Words right",
-            _percent(findings.token_accuracy.value),
-            _bounds(findings.token_accuracy),
+            percent(findings.token_accuracy.value),
+            bounds(findings.token_accuracy),
         ),
         Fact(
             "Utterances all right",
-            _percent(findings.exact_match.value),
-            _bounds(findings.exact_match),
+            percent(findings.exact_match.value),
+            bounds(findings.exact_match),
         ),
         Fact(
             "Trained in",
-            _seconds(findings.train_seconds),
+            seconds(findings.train_seconds),
             f"{findings.train.utterances:,} utterances",
         ),
     )
@@ -81,85 +94,13 @@ def _verdict(findings: SlotFindings) -> Markup:
         "p",
         f"The tagger was trained on {findings.train.utterances:,} utterances and tested on"
         f" {test.utterances:,} others ({test.tokens:,} words). It finds slots with an F1 of ",
-        element("strong", _percent(gain.a)),
+        element("strong", percent(gain.a)),
         ". The floor, which gives each word the tag that it had most often, reaches"
-        f" {_percent(gain.b)}. The difference is {points:+.1f} points (between"
+        f" {percent(gain.b)}. The difference is {points:+.1f} points (between"
         f" {gain.low * 100:+.1f} and {gain.high * 100:+.1f} with {gain.confidence:.0%} confidence,"
         " paired bootstrap over utterances).",
     )
     return told if findings.above_floor else joined([told, element("p", USELESS, class_="notice")])
-
-
-def _by_label(findings: SlotFindings) -> Markup:
-    shown = findings.by_label[:MOST_BARS]
-    if not shown:
-        return element("p", "The test data have no slots.")
-    rows = [
-        Bar(
-            found.label,
-            found.f1.value,
-            found.f1.low,
-            found.f1.high,
-            found.floor,
-            f"{_percent(found.f1.value)}  n={found.support}",
-        )
-        for found in shown
-    ]
-    worst = min(shown, key=lambda found: found.f1.value)
-    picture = bars(
-        rows,
-        "F1 of each slot",
-        f"One bar a slot, {len(shown)} of them, the most frequent first; the lowest is"
-        f" {worst.label} with {_percent(worst.f1.value)}. The table below holds the numbers.",
-    )
-    legend = element(
-        "p",
-        f"F1 of {_how_many(len(shown), len(findings.by_label))}, the most frequent first; the thin"
-        f" line is the {shown[0].f1.confidence:.0%} interval, the upright mark is the floor, n"
-        " counts the slot in the test data.",
-        class_="legend",
-    )
-    numbers = table(
-        ("Slot", "Precision", "Recall", "F1", "Interval", "Floor", "Count"),
-        [
-            (
-                found.label,
-                _percent(found.precision),
-                _percent(found.recall),
-                _percent(found.f1.value),
-                _bounds(found.f1),
-                _percent(found.floor),
-                f"{found.support:,}",
-            )
-            for found in findings.by_label
-        ],
-        "Scores of each slot",
-        frozenset(range(1, 7)),
-    )
-    folded = element("details", element("summary", "The numbers"), numbers)
-    return joined([element("figure", picture, element("figcaption", legend)), folded])
-
-
-def _mistakes(findings: SlotFindings) -> Markup:
-    if not findings.mistakes:
-        return element("p", "None: every slot of the test data was found.")
-    shown = findings.mistakes[:MOST_MISTAKES]
-    total = sum(mistake.count for mistake in findings.mistakes)
-    rows = [
-        (
-            mistake.gold or "no slot",
-            mistake.predicted or "no slot",
-            mistake.words(),
-            f"{mistake.count:,}",
-        )
-        for mistake in shown
-    ]
-    return table(
-        ("True slot", "Given as", "Mistake", "Count"),
-        rows,
-        f"{sum(mistake.count for mistake in shown):,} of {total:,} mistakes",
-        frozenset({3}),
-    )
 
 
 def _training(findings: SlotFindings) -> Markup:
@@ -169,7 +110,7 @@ def _training(findings: SlotFindings) -> Markup:
     told = element(
         "p",
         element("code", findings.model),
-        f" {ended} after {iterations} iterations and {_seconds(findings.train_seconds)},"
+        f" {ended} after {iterations} iterations and {seconds(findings.train_seconds)},"
         f" preparation included. It then labelled {speed:,.0f} words a second.",
     )
     if len(findings.history) < 2:
@@ -225,19 +166,3 @@ def _spoken(who: str, tokens: Sequence[str], tags: Sequence[str], hues: dict[str
         behind = span.end
     pieces += [f"{token} " for token in tokens[behind:]]
     return joined([element("dt", who), element("dd", *pieces)])
-
-
-def _how_many(shown: int, all_there_are: int) -> str:
-    return "each slot" if shown == all_there_are else f"{shown} of {all_there_are} slots"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
-
-
-def _bounds(interval: Interval) -> str:
-    return f"{interval.low * 100:.1f} to {interval.high * 100:.1f}"
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"

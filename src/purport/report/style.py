@@ -63,6 +63,19 @@ figure { margin: 0.75rem 0; overflow-x: auto; }
 .picture .floor { stroke: var(--floor); stroke-width: 3; }
 .picture .curve { fill: none; stroke: var(--bar); stroke-width: 2.5; stroke-linejoin: round; }
 .picture .dot { fill: var(--bar); }
+.picture.narrow { max-width: 34rem; min-width: 0; }
+.picture .ideal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4; }
+.picture .mass { fill: var(--rule); }
+.picture .count { font-size: 10px; font-variant-numeric: tabular-nums; }
+.picture .over5 { fill: var(--paper); }
+.picture .cell { fill: var(--panel); }
+.picture .right { --heat: var(--bar); }
+.picture .wrong { --heat: var(--floor); }
+.picture .shade1 { fill: color-mix(in srgb, var(--heat) 20%, var(--panel)); }
+.picture .shade2 { fill: color-mix(in srgb, var(--heat) 40%, var(--panel)); }
+.picture .shade3 { fill: color-mix(in srgb, var(--heat) 60%, var(--panel)); }
+.picture .shade4 { fill: color-mix(in srgb, var(--heat) 80%, var(--panel)); }
+.picture .shade5 { fill: var(--heat); }
 .scroll { overflow-x: auto; }
 table {
   border-collapse: collapse; width: 100%; margin: 0.5rem 0; font-variant-numeric: tabular-nums;
@@ -75,6 +88,8 @@ th, td {
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
 .number { text-align: right; padding-right: 0; padding-left: 0.75rem; white-space: nowrap; }
+.number + :not(.number) { padding-left: 1.25rem; }
+td small { display: block; color: var(--soft); }
 details { margin: 0.5rem 0; }
 summary { cursor: pointer; color: var(--soft); }
 .notice { background: var(--panel); border-left: 4px solid var(--soft); padding: 0.75rem 1rem; }

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from purport.errors import InputError
-from purport.measure.bootstrap import bootstrap_interval, paired_bootstrap
+from purport.measure.bootstrap import ScoreIntervals, paired_bootstrap, score_intervals
+from purport.measure.confusions import confusion
+from purport.measure.reliability import calibration
 from purport.measure.slots import slot_scores
-from purport.measure.tags import Span, spans
+from purport.measure.tags import spans
 from purport.records.utterances import Utterances
-from purport.report.findings import Example, LabelFinding, Mistake, Size, SlotFindings
+from purport.report.findings import Example, LabelFinding, Size, SlotFindings
 from purport.report.slots import USELESS, slot_section
 from purport.sequence.crf import CRF
 from purport.study.defaults import L2, MAX_ITER
+from purport.study.evaluation import Questions, ask, find_errors, placed
 from purport.study.floors import most_frequent_tags
 from purport.study.stages import Material, Outcome, Settings, Stage
+from purport.study.tested_records import MIN_PEOPLE, with_known_labels
 
 SHOWN_EXAMPLES = 5  # of those that are wrong and of those that are right, each
-SAMPLES_A_LABEL = 500
+SHOWN_ERRORS = 10
 
 Tags = Sequence[Sequence[str | None]]
 
@@ -68,31 +69,38 @@ def study_slots(
     (True, True)
     """
     crf = CRF(l2=L2, max_iter=MAX_ITER) if crf is None else crf
-    test = with_known_slots(test, "test")
+    known, places = with_known_labels(test, "test")
+    assert isinstance(known, Utterances)
     began = time.perf_counter()
     crf.fit(train)
     trained = time.perf_counter()
-    crf.label(test[:1])  # the first call of a process also loads or compiles kernels
+    crf.label(known[:1])  # the first call of a process also loads or compiles kernels
     ready = time.perf_counter()
-    labels = crf.label(test).labels
+    labels = crf.label(known).labels
     ended = time.perf_counter()
     tested = Compared(
-        test,
-        known_tags(test.slots),
+        known,
+        known_tags(known.slots),
         known_tags(labels),
-        most_frequent_tags(train, test),
+        most_frequent_tags(train, known),
     )
     both = (tested.gold, tested.predicted)
+    intervals = score_intervals(*both, samples=samples)
+    answers = ask(crf, known, surely=True)
+    assert answers.sureness is not None
+    asked = Questions(errors=SHOWN_ERRORS, min_people=0 if invented else MIN_PEOPLE)
     findings = SlotFindings(
         model=_described(crf),
         train=_size(train),
-        test=_size(test),
-        f1=bootstrap_interval(*both, "f1", samples),
-        token_accuracy=bootstrap_interval(*both, "token_accuracy", samples),
-        exact_match=bootstrap_interval(*both, "exact_match", samples),
+        test=_size(known),
+        f1=intervals.overall["f1"],
+        token_accuracy=intervals.overall["token_accuracy"],
+        exact_match=intervals.overall["exact_match"],
         gain=paired_bootstrap(*both, tested.floor, "f1", samples),
-        by_label=_by_label(tested, min(samples, SAMPLES_A_LABEL)),
-        mistakes=_mistakes(tested),
+        by_label=_by_label(tested, intervals),
+        confusion=placed(confusion(*both), places),
+        calibration=calibration(tested.gold, answers.sureness, samples=samples),
+        errors=find_errors(known, answers, asked, test, places),
         history=tuple((now["seconds"], now["objective"]) for now in crf.history_),
         converged=crf.converged_,
         train_seconds=trained - began,
@@ -100,24 +108,6 @@ def study_slots(
         examples=_examples(tested) if invented else None,
     )
     return crf, findings
-
-
-def with_known_slots(talk: Utterances, name: str) -> Utterances:
-    """Return the utterances whose tags are all known; at least one must be.
-
-    Examples
-    --------
-    >>> talk = Utterances.from_lists([["to", "rome"], ["stop"]], slots=[["O", None], ["O"]])
-    >>> len(with_known_slots(talk, "test"))
-    1
-    """
-    slots = talk.slots or []
-    known = np.array([bool(tags) and None not in tags for tags in slots], np.bool_)
-    if not known.any():
-        raise InputError(
-            f"The {name} records have no slots to compare with. Give records whose slots are known."
-        )
-    return talk if known.all() else talk[known]
 
 
 def _run(material: Material, settings: Settings) -> Outcome:
@@ -146,7 +136,7 @@ STAGE = Stage(
 
 def _numbers(findings: SlotFindings) -> dict[str, Any]:
     numbers = asdict(findings)
-    del numbers["examples"]
+    del numbers["examples"], numbers["errors"]["texts"]
     return numbers
 
 
@@ -164,69 +154,18 @@ def _size(talk: Utterances) -> Size:
     return Size(len(talk), int(talk.offsets[-1]))
 
 
-def _by_label(tested: Compared, samples: int) -> tuple[LabelFinding, ...]:
+def _by_label(tested: Compared, intervals: ScoreIntervals) -> tuple[LabelFinding, ...]:
     floor = {found.label: found.f1 for found in slot_scores(tested.gold, tested.floor).by_label}
     found = [
-        LabelFinding(
+        LabelFinding.of(
             score.label,
             score.support,
-            score.precision,
-            score.recall,
-            bootstrap_interval(
-                _only(score.label, tested.gold),
-                _only(score.label, tested.predicted),
-                samples=samples,
-            ),
+            intervals.by_label[score.label],
             floor.get(score.label, 0.0),
         )
         for score in slot_scores(tested.gold, tested.predicted).by_label
     ]
     return tuple(sorted(found, key=lambda label: (-label.support, label.label)))
-
-
-def _only(label: str, tags: Tags) -> list[list[str]]:
-    """Return the tags with all slots but one taken out."""
-    kept = []
-    for sentence in tags:
-        told = ["O"] * len(sentence)
-        for span in spans(sentence):
-            if span.label == label:
-                told[span.start] = f"B-{label}"
-                told[span.start + 1 : span.end] = [f"I-{label}"] * (span.end - span.start - 1)
-        kept.append(told)
-    return kept
-
-
-def _mistakes(tested: Compared) -> tuple[Mistake, ...]:
-    counts = Counter(
-        pair
-        for tags, guesses in zip(tested.gold, tested.predicted, strict=True)
-        for pair in _wrong_pairs(spans(tags), spans(guesses))
-    )
-    ordered = sorted(
-        counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or "")
-    )
-    return tuple(Mistake(gold, predicted, count) for (gold, predicted), count in ordered)
-
-
-def _wrong_pairs(
-    gold: list[Span], predicted: list[Span]
-) -> Iterator[tuple[str | None, str | None]]:
-    """Pair each gold span that was missed with the wrong one that covers most of it, if any."""
-    wrong = [span for span in predicted if span not in gold]
-    for span in gold:
-        if span in predicted:
-            continue
-        best = max(wrong, key=lambda guess: _shared(span, guess), default=None)
-        met = best is not None and _shared(span, best) > 0
-        yield span.label, best.label if best is not None and met else None
-    for guess in wrong:
-        if not any(_shared(span, guess) for span in gold):
-            yield None, guess.label
-
-
-def _shared(a: Span, b: Span) -> int:
-    return max(0, min(a.end, b.end) - max(a.start, b.start))
 
 
 def _examples(tested: Compared) -> tuple[Example, ...]:

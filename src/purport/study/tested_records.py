@@ -1,0 +1,172 @@
+"""What kinds of records differ in when a model is tested on them: their names, and who sent what.
+
+A text is shown only if enough different people sent it; `texts_to_show` is the one place that
+decides so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from purport.errors import InputError
+from purport.measure.counts import Level
+from purport.measure.mistakes import Mistake
+from purport.records.formats import plain
+from purport.records.records import Records
+from purport.records.sessions import Sessions
+from purport.records.utterances import Utterances
+from purport.report.findings import Wording
+from purport.report.slots import WORDING
+
+MIN_PEOPLE: Final = 5
+
+WORDINGS: Final[dict[type[Records], Wording]] = {
+    Utterances: WORDING,
+    Sessions: Wording("sessions", "steps", "labels"),
+}
+
+
+def wording_of(records: Records) -> Wording:
+    """Return how messages call the parts of records.
+
+    Examples
+    --------
+    >>> wording_of(Utterances.from_lists([["stop"]])).positions
+    'words'
+    """
+    return WORDINGS[type(records)]
+
+
+def kind_of_records(model: Any) -> type[Records]:
+    """Return the class of records that a model labels.
+
+    Examples
+    --------
+    >>> from purport.sequence.crf import CRF
+    >>> kind_of_records(CRF()).__name__
+    'Utterances'
+    """
+    return Utterances
+
+
+def with_known_labels(
+    records: Records, name: str, level: Level = "spans"
+) -> tuple[Records, list[int]]:
+    """Return the records that can be compared with, and their numbers; at least one must be.
+
+    Of spans all tags of a record must be known, of positions one label.
+
+    Examples
+    --------
+    >>> talk = Utterances.from_lists([["to", "rome"], ["stop"]], slots=[["O", None], ["O"]])
+    >>> with_known_labels(talk, "test")
+    (Utterances(1 records, 1 tokens; with slots), [1])
+    """
+    enough = all if level == "spans" else any
+    known = [
+        bool(labels) and enough(label is not None for label in labels)
+        for labels in records.known_labels or []
+    ]
+    if not any(known):
+        labels = wording_of(records).labels
+        raise InputError(
+            f"The {name} records have no {labels} to compare with. Give records whose {labels} are"
+            " known."
+        )
+    numbers = np.flatnonzero(known).tolist()
+    return (records if all(known) else records[np.array(known)]), numbers
+
+
+def values_of_field(records: Records, name: str) -> list[Hashable]:
+    """Return one field of every record, None where there is none, to tell groups by.
+
+    Examples
+    --------
+    >>> values_of_field(Utterances.from_lists([["stop"]], intents=["halt"]), "intent")
+    ['halt']
+    """
+    return [None if value is None else plain(value) for value in records.field(name)]
+
+
+def texts_to_show(
+    records: Records,
+    mistakes: Sequence[Mistake],
+    people: Sequence[Hashable] | None = None,
+    min_people: int = MIN_PEOPLE,
+) -> list[str | None]:
+    """Return the text of each mistake with its wrong part in brackets; None if it must not be seen.
+
+    A text is the whole of an utterance, or one step of a session. It may be seen if at least so
+    many different people sent it; a step of which nobody knows who did it counts for its session.
+
+    Parameters
+    ----------
+    records : Utterances or Sessions
+        Mistakes name them by their number, from 0.
+    mistakes : list of Mistake
+        What shall be shown.
+    people : list, optional
+        Who sent each record, None where not known. Without it nobody is known of utterances.
+    min_people : int
+        How many different people; 0 shows everything, as is right for invented data alone.
+
+    Examples
+    --------
+    >>> talk = Utterances.from_lists([["to", "rome"]] * 2)
+    >>> mistake = Mistake(0, 1, 2, ("O",), ("B-city",), 0.9, 0.1, False)
+    >>> texts_to_show(talk, [mistake], ["ann", "bob"], min_people=2)
+    ['to [rome]']
+    >>> texts_to_show(talk, [mistake], ["ann", "ann"], min_people=2)
+    [None]
+    """
+    asked = [_texts_of(records, mistake) for mistake in mistakes]
+    seen = {text for texts in asked for text in texts if text is not None}
+    senders: dict[Hashable, set[Hashable]] = {text: set() for text in seen}
+    if min_people > 0:
+        for text, person in _sent(records, people):
+            if person is not None and text in senders:
+                senders[text].add(person)
+    shown: list[str | None] = []
+    for mistake, texts in zip(mistakes, asked, strict=True):
+        allowed = bool(texts) and all(
+            text is not None and len(senders[text]) >= min_people for text in texts
+        )
+        shown.append(_marked(texts, mistake) if allowed else None)
+    return shown
+
+
+def _texts_of(records: Records, mistake: Mistake) -> list[Hashable]:
+    """Return the texts that a mistake would show."""
+    if isinstance(records, Utterances):
+        return [tuple(records.tokens[mistake.sequence])]
+    if isinstance(records, Sessions) and records.texts is not None:
+        return list(records.texts[mistake.sequence][mistake.start : mistake.end])
+    return []
+
+
+def _sent(
+    records: Records, people: Sequence[Hashable] | None
+) -> Iterator[tuple[Hashable, Hashable]]:
+    """Yield each text and who sent it."""
+    if isinstance(records, Utterances):
+        if people is not None:
+            yield from zip(map(tuple, records.tokens), people, strict=True)
+    elif isinstance(records, Sessions) and records.texts is not None:
+        for number, texts in enumerate(records.texts):
+            who: Iterable[Hashable] = records.who[number] if records.who else [None] * len(texts)
+            if people is not None and people[number] is not None:
+                who = [people[number]] * len(texts)
+            for text, person in zip(texts, who, strict=True):
+                yield text, ("session", number) if person is None else ("person", person)
+
+
+def _marked(texts: Sequence[Any], mistake: Mistake) -> str:
+    if isinstance(texts[0], str):
+        return " / ".join(texts)
+    words = list(texts[0])
+    words[mistake.start] = "[" + words[mistake.start]
+    words[mistake.end - 1] += "]"
+    return " ".join(words)
