@@ -588,7 +588,7 @@ class CRF(LearntWeights):
             l1=self._l1,
             l2=self._l2,
         )
-        self._keep(self._online.weights(self._l1, self._l2), self.history_, self.converged_)
+        self._keep(self._online.mean.copy(), self.history_, self.converged_)
         return loss
 
     def _grow(self, given: Given) -> None:
@@ -600,7 +600,7 @@ class CRF(LearntWeights):
         if len(grown.places) == len(grown.layout) + len(grown.arcs):
             return
         assert self._online is not None
-        self._online.leader.rearrange(grown.spread)
+        self._online.rearrange(grown.spread)
         theta = grown.spread(self._theta)
         self._layout, self._arcs = grown.layout, grown.arcs
         self._keep(theta, self.history_, self.converged_)
@@ -657,7 +657,7 @@ class CRF(LearntWeights):
             raise ValueError("the weights are not those of the features")
         if len(theta) != len(self._layout) + len(self._arcs) or theta.dtype != np.float64:
             raise ValueError("the number or the type of the weights is wrong")
-        if self._online is not None and len(self._online.leader.z) != len(theta):
+        if self._online is not None and not self._online.fits(len(theta)):
             raise ValueError("the state of the online optimiser has another size")
         if self._rules is not None and not self._rules.allow(self._arcs):
             raise ValueError("an arc with a weight is forbidden")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,10 @@ from purport.sequence.scorer import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+RECENT = 3
+"""Of the weights on the way, the last of 1 / (RECENT + 1) count for most of their mean."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,11 @@ class Online:
     ----------
     leader : Leader
         The optimiser.
+    mean : (weights,) float64
+        The mean of the weights on the way, those of the last quarter above all (Shamir and Zhang,
+        2013): single ones still jump about, and their mean is much nearer to the optimum.
+    steps : int
+        How often the weights were changed.
     seen : int
         How many sequences it has been shown, each time that it was.
     of : int
@@ -51,13 +61,15 @@ class Online:
     """
 
     leader: Leader
-    seen: int
+    mean: NDArray[np.float64]
+    steps: int = 0
+    seen: int = 0
     of: int = 0
 
     @classmethod
     def at(cls, theta: NDArray[np.float64], rate: float, l1: float, l2: float) -> Online:
         """Start at the weights of a model."""
-        return cls(Leader.at(theta, rate, l1, l2), 0)
+        return cls(Leader.at(theta, rate, l1, l2), theta.copy())
 
     def weights(self, l1: float, l2: float) -> NDArray[np.float64]:
         """Return the weights for penalties that count in proportion to what was seen."""
@@ -101,13 +113,33 @@ class Online:
                 self.leader.add(gradient, weights)
                 loss += value
                 self.seen += len(few.rows)
+                self._average(self.weights(l1, l2))
         return loss
+
+    def _average(self, weights: NDArray[np.float64]) -> None:
+        self.steps += 1
+        self.mean += (RECENT + 1) / (self.steps + RECENT) * (weights - self.mean)
+
+    def rearrange(self, spread: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
+        """Move on to more weights; `spread` puts values of the old ones in their places."""
+        self.leader.rearrange(spread)
+        self.mean = spread(self.mean)
+
+    def fits(self, weights: int) -> bool:
+        """Tell whether this is the state of so many weights, as one read from a file may not be."""
+        arrays = (self.leader.z, self.leader.q, self.mean)
+        return all(len(array) == weights and array.dtype == np.float64 for array in arrays)
 
     def to_state(self) -> State:
         """Return what goes into a model folder."""
-        return State({"z": self.leader.z, "q": self.leader.q}, {"seen": self.seen})
+        return State(
+            {"z": self.leader.z, "q": self.leader.q, "mean": self.mean},
+            {"steps": self.steps, "seen": self.seen},
+        )
 
     @classmethod
     def from_state(cls, state: State, rate: float) -> Online:
         """Take back what `to_state` gave."""
-        return cls(Leader(rate, state.arrays["z"], state.arrays["q"]), state.settings["seen"])
+        arrays, settings = state.arrays, state.settings
+        leader = Leader(rate, arrays["z"], arrays["q"])
+        return cls(leader, arrays["mean"], settings["steps"], settings["seen"])
