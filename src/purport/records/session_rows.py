@@ -168,7 +168,12 @@ def _value(cell: str) -> Any:
 
 def _cell(value: object) -> str:
     """Write a feature so that `_value` reads the same again; a word stays as it is if it can."""
-    if isinstance(value, str) and _value(value) == value and isinstance(_value(value), str):
+    if (
+        isinstance(value, str)
+        and value
+        and _value(value) == value
+        and isinstance(_value(value), str)
+    ):
         return value
     return json.dumps(value, ensure_ascii=False)
 

@@ -404,9 +404,11 @@ class Sessions(Records):
         told = zip(self.times.tolist(), self._written.tolist(), strict=True)
         return [written_time(seconds, as_text) for seconds, as_text in told]
 
-    def flat_rows(self) -> Iterator[dict[str, Any]]:
+    def flat_rows(self, ended: Ended) -> Iterator[dict[str, Any]]:
         for record, row in enumerate(self.rows(), start=1):
             try:
+                if "id" in row and not ended.begins(row["id"]):
+                    raise BadRowError("an earlier one has the same id: they would read as one")
                 yield from steps_of(row)
             except BadRowError as bad:
                 raise FormatError.cannot_carry("TSV", record, bad.reason) from None
