@@ -12,6 +12,7 @@ from purport.records.checks import (
     Probability,
     checked_string,
     identity,
+    is_finite,
     predictions,
     strings,
     unknown_fields,
@@ -135,20 +136,13 @@ def _features(given: object, name: str) -> dict[str, float | str]:
     for feature, value in given.items():
         if value is None:
             continue
-        if isinstance(value, str) or (isinstance(value, int | float) and _is_finite(value)):
+        if isinstance(value, str) or (isinstance(value, int | float) and is_finite(value)):
             features[feature] = value
         else:
             raise BadRowError(
                 f"a feature of {name} is {json_word(value)}, not a number or a string"
             )
     return features
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer beyond float64
-        return False
 
 
 def _time(given: object) -> tuple[float, bool]:
@@ -163,6 +157,6 @@ def _time(given: object) -> tuple[float, bool]:
         if not EARLIEST <= seconds <= LATEST:
             raise BadRowError("t is too far from the present")
         return seconds, True
-    if isinstance(given, int | float) and not isinstance(given, bool) and _is_finite(given):
+    if isinstance(given, int | float) and not isinstance(given, bool) and is_finite(given):
         return float(given), False
     raise BadRowError(f"t is {json_word(given)}, not seconds or a date and time of day")
