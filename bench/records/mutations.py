@@ -33,7 +33,8 @@ LOG = [
 WHOLE = re.compile(rb"\d+")
 TOKENS = [
     b"\0", b"\n", b"\r\n", b"\t", b" ", b'"', b"\\", b"\\ud800", b"\xff", b"\xef\xbb\xbf",
-    b"\xe2\x80\xa8",     b"null", b"true", b"NaN", b"Infinity", b"-1", b"1e999", b"9" * 400, b"9" * 5000, b"[" * 2000,
+    b"\xe2\x80\xa8", b"null", b"true", b"NaN", b"Infinity", b"-1", b"1e999", b"9" * 400,
+    b"9" * 5000, b"[" * 2000,
     b'{"a":' * 2000, b"{}", b"[]", b"_", b"-DOCSTART-", b"# columns = tokens labels\n",
     b"2026-01-01",
 ]  # fmt: skip
