@@ -88,8 +88,7 @@ def read_spoilt(original: Original, numbers: range, folder: Path) -> Tally:
     for number in numbers:
         data = original.spoilt(number)
         path.write_bytes(data)
-        if original.is_table:
-            at.write_text(str(number), encoding="ascii")
+        at.write_text(str(number), encoding="ascii")
         began = time.perf_counter()
         try:
             with at_most(SECONDS):
