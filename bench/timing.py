@@ -22,6 +22,8 @@ PACKAGES = (
     "python-crfsuite",
     "chaine",
     "sklearn-crfsuite",
+    "pyarrow",
+    "duckdb",
 )
 
 

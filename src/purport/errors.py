@@ -158,6 +158,14 @@ class FormatError(InputError):
         return cls.header(source, f"names no column {' or '.join(map(repr, needed))}")
 
     @classmethod
+    def untold(cls, source: str) -> FormatError:
+        """Say that the columns of a source do not tell which records it holds."""
+        return cls(
+            f"{source}: its columns do not tell whether it holds utterances (tokens, text) or"
+            " sessions (steps, obs). Say which: --as utterances or --as sessions."
+        )
+
+    @classmethod
     def no_such_form(cls, records: str, kind: str) -> FormatError:
         """Say that records of one class have no form in one kind of file."""
         return cls(f"{records} cannot be written as {kind}. Write JSON lines (.jsonl) or Parquet.")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from purport.cli.console import keep_quiet, keep_traceback
+from purport.errors import InputError
 
 
 class OnError(StrEnum):
@@ -40,9 +41,36 @@ Threads = Annotated[
     typer.Option("--threads", metavar="N", min=1, help="Threads to use; all cores if not said."),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A folder that `fit` wrote.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="OURS=THEIRS",
+        help="A column has another name there, as text=query; may be repeated.",
+    ),
+]
 Records = Annotated[
     str,
     typer.Argument(
-        metavar="INPUT", help="JSON lines, TSV or IOB/CoNLL, packed with gz or not; - for stdin."
+        metavar="INPUT",
+        help="JSON lines, TSV or IOB/CoNLL, packed with gz or not, Parquet or Arrow IPC;"
+        " - for stdin.",
     ),
 ]
+
+
+def named_columns(given: list[str] | None) -> dict[str, str]:
+    """Return their names of columns by ours.
+
+    Examples
+    --------
+    >>> named_columns(["text=query", "id=qid"])
+    {'text': 'query', 'id': 'qid'}
+    """
+    columns: dict[str, str] = {}
+    for pair in given or ():
+        ours, sign, theirs = pair.partition("=")
+        if not (ours and sign and theirs) or ours in columns:
+            raise InputError(f"--columns takes OURS=THEIRS, each of ours once; got {pair!r}.")
+        columns[ours] = theirs
+    return columns

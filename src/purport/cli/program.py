@@ -20,6 +20,7 @@ from purport.cli.console import (
     leave_quietly,
     notes,
 )
+from purport.cli.convert import convert
 from purport.cli.demo import demo
 from purport.cli.evaluate import evaluate
 from purport.cli.fit import fit
@@ -29,7 +30,7 @@ from purport.cli.study import study
 from purport.cli.warm import warm
 from purport.version import VERSION
 
-VERBS = ("fit", "label", "evaluate", "inspect", "study", "demo", "warm")
+VERBS = ("fit", "label", "evaluate", "inspect", "convert", "study", "demo", "warm")
 """In the order in which help names them: that of use."""
 
 
@@ -55,7 +56,7 @@ program = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 program.add_typer(fit, name="fit")
-for _verb in (label, evaluate, inspect, study, demo, warm):
+for _verb in (label, evaluate, inspect, convert, study, demo, warm):
     program.command()(_verb)
 
 

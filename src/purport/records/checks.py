@@ -67,7 +67,7 @@ def from_text(fields: Fields) -> Fields:
         if isinstance(cell := typed.get(name), str):
             typed[name] = [None if part == UNKNOWN_LABEL else part for part in _parts(cell)]
     if isinstance(cell := typed.get("probability"), str):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             typed["probability"] = json.loads(cell)
     return typed
 
@@ -155,7 +155,15 @@ def checked_probability(value: object, length: int) -> Probability | None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+
+
+def is_finite(value: float) -> bool:
+    """Tell whether float64 can hold a number, which an integer may be too large for."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _parts(cell: str) -> list[str]:

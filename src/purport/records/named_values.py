@@ -64,8 +64,7 @@ class NamedValues:
     def of(cls, rows: Iterable[Mapping[str, float | str] | None]) -> NamedValues:
         """Make a column out of one dict a position; None is an empty one."""
         grown = NamedValuesBuilder()
-        for row in rows:
-            grown.append(row)
+        grown.extend(rows)
         return grown.finish()
 
     @property
@@ -128,10 +127,15 @@ class NamedValuesBuilder:
         """Whether no feature has come yet."""
         return not self._codes
 
-    def append(self, row: Mapping[str, float | str] | None) -> None:
-        """Add the features of one position."""
-        self._lengths.append(len(row or ()))
-        for name, value in (row or {}).items():
+    def extend(self, rows: Iterable[Mapping[str, float | str] | None]) -> None:
+        """Add the features of some positions."""
+        for row in rows:
+            self._lengths.append(len(row) if row else 0)
+            if row:
+                self._append(row)
+
+    def _append(self, row: Mapping[str, float | str]) -> None:
+        for name, value in row.items():
             word = value if isinstance(value, str) else None
             self._codes.append(self._numbers[name, word])
             self._values.append(1.0 if isinstance(value, str) else float(value))

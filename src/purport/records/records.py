@@ -25,6 +25,7 @@ from purport.records.checks import Probability, checked_probability, strings
 from purport.records.columns import Coded, Coder, ragged, records_of
 from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
 from purport.records.parting import RandomState, cut_at_shares
+from purport.records.session_rows import Ended
 from purport.records.sources import (
     TABLE_KINDS,
     BadRowError,
@@ -132,8 +133,8 @@ class Records(ABC):
         """Yield each record as a dictionary, as JSON lines hold it; the unknown is left out."""
 
     @abstractmethod
-    def flat_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the fields of each line of TSV."""
+    def flat_rows(self, ended: Ended) -> Iterator[dict[str, Any]]:
+        """Yield the fields of each line of TSV; `ended` knows the ids that were written before."""
 
     @classmethod
     @abstractmethod
@@ -241,7 +242,9 @@ class Records(ABC):
             Of the class that was asked.
         """
         faults = Faults(on_error, f"{cls.__name__}.read")
-        found = cls.concatenate(list(cls._parts(source, EVERYTHING, faults, columns)))
+        found = cls.concatenate(
+            list(cls._parts(cls._opened(source, faults, columns), EVERYTHING, faults))
+        )
         faults.warn()
         return replace(found, skipped=faults.skipped)
 
@@ -265,34 +268,37 @@ class Records(ABC):
         """
         owner = f"{cls.__name__}.batches"
         check_parameters(owner, {"size": size}, {"size": Whole(low=1)})
-        return cls._batches(source, size, Faults(on_error, owner), columns)
+        faults = Faults(on_error, owner)
+        return cls.batches_of(cls._opened(source, faults, columns), size, faults)
 
     @classmethod
-    def _batches(
-        cls, source: Sources, size: int, faults: Faults, columns: Mapping[str, str] | None
-    ) -> Iterator[Self]:
+    def _opened(
+        cls, source: Sources, faults: Faults, columns: Mapping[str, str] | None
+    ) -> Iterator[Source]:
+        return open_sources(source, faults, frozenset(cls._needed), renamed(columns))
+
+    @classmethod
+    def batches_of(cls, opened: Iterable[Source], size: int, faults: Faults) -> Iterator[Self]:
+        """Read records in batches from sources that have been opened; see `batches`."""
         told = 0
-        for part in cls._parts(source, size, faults, columns):
+        for part in cls._parts(opened, size, faults):
             yield replace(part, skipped=faults.skipped - told)
             told = faults.skipped
         faults.warn()
 
     @classmethod
-    def _parts(
-        cls, source: Sources, size: int, faults: Faults, columns: Mapping[str, str] | None
-    ) -> Iterator[Self]:
+    def _parts(cls, opened: Iterable[Source], size: int, faults: Faults) -> Iterator[Self]:
         """Yield at most `size` records at a time; those of text files go on from file to file."""
-        renamed = {theirs: ours for ours, theirs in (columns or {}).items()}
         builder = cls._builder()
-        for opened in open_sources(source, faults, frozenset(cls._needed), renamed):
-            if opened.tables is not None:
+        for source in opened:
+            if source.tables is not None:
                 if len(builder):
                     yield builder.finish()
                     builder = cls._builder()
-                yield from cls._parts_of_tables(opened, size, faults)
+                yield from cls._parts_of_tables(source, size, faults)
                 continue
-            rows = read_lines(opened, faults, cls._needed)
-            for number, fields in cls._rows_of(rows, opened, faults):
+            rows = read_lines(source, faults, cls._needed)
+            for number, fields in cls._rows_of(rows, source, faults):
                 _add(builder, number, fields, faults)
                 if len(builder) >= size:
                     yield builder.finish()
@@ -474,8 +480,8 @@ class Records(ABC):
         if kind == "jsonl":
             return write_jsonl(self.rows())
         if kind == "tsv":
-            names = dict.fromkeys(name for row in self.flat_rows() for name in row)
-            return write_tsv(self.flat_rows(), self.ordered(names), self._spaced)
+            names = dict.fromkeys(name for row in self.flat_rows(Ended()) for name in row)
+            return write_tsv(self.flat_rows(Ended()), self.ordered(names), self._spaced)
         raise FormatError.no_such_form(type(self).__name__, kind)
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
@@ -494,6 +500,17 @@ class Records(ABC):
             write_tables(path, table.schema, [table], overwrite)
         else:
             write_lines(path, self.lines, overwrite)
+
+
+def renamed(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """Return our names by theirs.
+
+    Examples
+    --------
+    >>> renamed({"text": "query"})
+    {'query': 'text'}
+    """
+    return {theirs: ours for ours, theirs in (columns or {}).items()}
 
 
 def json_texts(extras: Sequence[Mapping[str, Any] | None] | None) -> list[str]:

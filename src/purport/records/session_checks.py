@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from purport.records.checks import (
     Probability,
     checked_string,
     identity,
+    is_finite,
     predictions,
     strings,
     unknown_fields,
@@ -22,7 +24,9 @@ from purport.records.sources import BadRowError
 STEP = ("obs", "features", "clicked", "label", "t", "who")
 """The fields of a step that purport knows, in the order in which they are written."""
 KNOWN = frozenset({"id", "steps", "labels", "probability"})
+_EXACT = 1 << 53
 _STEP = frozenset(STEP)
+_TEXT = frozenset({str, type(None)})
 EARLIEST, LATEST = -62135596800.0, 253402300799.0
 """The first and the last second that a date and time of day can name."""
 
@@ -42,11 +46,24 @@ class Step(NamedTuple):
     extra: dict[str, Any] | None
 
 
+class Steps(NamedTuple):
+    """The steps of one row as columns, in the order of `Step`; None where not one has any."""
+
+    texts: list[str | None]
+    features: list[dict[str, float | str] | None] | None
+    clicked: list[list[str] | None] | None
+    labels: list[str | None]
+    times: list[float]
+    written: list[bool]
+    who: list[str | None]
+    extra: list[dict[str, Any] | None]
+
+
 class Session(NamedTuple):
     """One checked row."""
 
     id: str | None
-    steps: list[Step]
+    steps: Steps
     labels: list[str | None] | None
     probability: Probability | None
     extra: dict[str, Any] | None
@@ -59,15 +76,54 @@ def checked_session(fields: Fields) -> Session:
         raise BadRowError("it has no steps")
     if not isinstance(told, list | tuple):
         raise BadRowError(f"steps is {json_word(told)}, not an array of objects")
+    steps = _plain_steps(told) or _looked_at_one_by_one(told)
+    labels, probability, kept = predictions(fields, len(told))
+    extra = unknown_fields(fields, KNOWN.difference(kept))
+    return Session(identity(fields.get("id")), steps, labels, probability, extra)
+
+
+def _plain_steps(told: Sequence[Any]) -> Steps | None:
+    """Return the columns of steps that are what most logs hold; None where each must be looked at.
+
+    Says of no step that it is good which `checked_step` would refuse.
+    """
+    if set(map(type, told)) != {dict}:
+        return None
+    names = set().union(*told)
+    if "features" in names or "clicked" in names:
+        return None
+    columns = {name: [step.get(name) for step in told] for name in STEP if name in names}
+    if not all(
+        _TEXT.issuperset(map(type, columns.get(name, ()))) for name in ("obs", "label", "who")
+    ):
+        return None
+    try:
+        times = [_time(value) for value in columns["t"]] if "t" in names else None
+    except BadRowError:
+        return None
+    absent: list[Any] = [None] * len(told)
+    return Steps(
+        columns.get("obs", absent),
+        None,
+        None,
+        columns.get("label", absent),
+        [time for time, _ in times] if times else [math.nan] * len(told),
+        [written for _, written in times] if times else [False] * len(told),
+        columns.get("who", absent),
+        absent if names <= _STEP else [unknown_fields(step, _STEP) for step in told],
+    )
+
+
+def _looked_at_one_by_one(told: Sequence[Any]) -> Steps:
     steps = []
     for place, step in enumerate(told):
         try:
             steps.append(checked_step(step))
         except BadRowError as bad:
             raise BadRowError(f"steps[{place}]: {bad.reason}") from None
-    labels, probability, kept = predictions(fields, len(steps))
-    extra = unknown_fields(fields, KNOWN.difference(kept))
-    return Session(identity(fields.get("id")), steps, labels, probability, extra)
+    return (
+        Steps(*map(list, zip(*steps, strict=True))) if steps else Steps(*([] for _ in Step._fields))
+    )
 
 
 def checked_step(fields: object) -> Step:
@@ -135,7 +191,7 @@ def _features(given: object, name: str) -> dict[str, float | str]:
     for feature, value in given.items():
         if value is None:
             continue
-        if isinstance(value, str) or (isinstance(value, int | float) and _is_finite(value)):
+        if isinstance(value, str) or (isinstance(value, int | float) and is_finite(value)):
             features[feature] = value
         else:
             raise BadRowError(
@@ -144,16 +200,11 @@ def _features(given: object, name: str) -> dict[str, float | str]:
     return features
 
 
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer beyond float64
-        return False
-
-
 def _time(given: object) -> tuple[float, bool]:
     if given is None:
         return math.nan, False
+    if type(given) is int and -_EXACT < given < _EXACT:
+        return float(given), False
     if isinstance(given, str):
         try:
             when = datetime.fromisoformat(given)
@@ -163,6 +214,6 @@ def _time(given: object) -> tuple[float, bool]:
         if not EARLIEST <= seconds <= LATEST:
             raise BadRowError("t is too far from the present")
         return seconds, True
-    if isinstance(given, int | float) and not isinstance(given, bool) and _is_finite(given):
+    if isinstance(given, int | float) and not isinstance(given, bool) and is_finite(given):
         return float(given), False
     raise BadRowError(f"t is {json_word(given)}, not seconds or a date and time of day")

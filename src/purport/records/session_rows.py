@@ -18,6 +18,9 @@ from purport.records.formats import Fields, Row
 from purport.records.sources import BadRowError, Faults
 
 FEATURE, OF_SESSION, OF_STEP = "obs.", "session.", "step."
+LENGTH = len(FEATURE)
+SHORT = 16
+"""Shorter whole numbers are read without a look at all that JSON may be."""
 PREDICTED = ("labels", "probability")
 TOLD = frozenset({"id", "obs", "clicked", "label", "t", "who", "features", "steps", *PREDICTED})
 """What a column of a step may not be called."""
@@ -145,7 +148,7 @@ def typed_cells(fields: Fields) -> Fields:
     {'obs.n': 1.5, 'obs.from': 'mail', 't': 12, 'clicked': ['a', 'b']}
     """
     typed = {
-        name: _value(cell) if name.startswith(FEATURE) and isinstance(cell, str) else cell
+        name: _value(cell) if name[:LENGTH] == FEATURE and isinstance(cell, str) else cell
         for name, cell in fields.items()
     }
     if isinstance(cell := typed.get("clicked"), str):
@@ -159,6 +162,8 @@ def typed_cells(fields: Fields) -> Fields:
 
 def _value(cell: str) -> Any:
     """Return the number, the truth or the quoted word that a cell holds; else the cell itself."""
+    if len(cell) < SHORT and cell.isdecimal() and cell.isascii() and cell[0] != "0":
+        return int(cell)  # as below, sooner
     try:
         value = json.loads(cell)
     except (ValueError, RecursionError):
@@ -168,7 +173,12 @@ def _value(cell: str) -> Any:
 
 def _cell(value: object) -> str:
     """Write a feature so that `_value` reads the same again; a word stays as it is if it can."""
-    if isinstance(value, str) and _value(value) == value and isinstance(_value(value), str):
+    if (
+        isinstance(value, str)
+        and value
+        and _value(value) == value
+        and isinstance(_value(value), str)
+    ):
         return value
     return json.dumps(value, ensure_ascii=False)
 
@@ -181,13 +191,19 @@ def _begun(fields: Fields) -> Fields:
     return session | {"steps": []}
 
 
+_OF_STEPS = frozenset({"obs", "clicked", "label", "t", "who"})
+_OF_ROWS = frozenset({"id", *PREDICTED})
+
+
 def _take_step(session: Fields, fields: Fields) -> None:
     step: Fields = {}
     features: Fields = {}
     for name, value in fields.items():
-        if value is None or name == "id" or name in PREDICTED or name.startswith(OF_SESSION):
+        if name in _OF_STEPS:
+            step[name] = value
+        elif value is None or name in _OF_ROWS or name.startswith(OF_SESSION):
             continue
-        if name.startswith(FEATURE):
+        elif name.startswith(FEATURE):
             features[name.removeprefix(FEATURE)] = value
         else:
             step[name.removeprefix(OF_STEP)] = value
@@ -212,14 +228,11 @@ def _flat_step(step: Mapping[str, Any]) -> Fields:
             fields |= {FEATURE + feature: _cell(inner) for feature, inner in value.items()}
         elif name == "clicked" and not value:
             raise BadRowError("clicked is an empty array, which reads as not known")
-        elif name in _WRITTEN or not _means_something(name):
+        elif name in _OF_STEPS or not _means_something(name):
             fields[name] = value
         else:
             fields[OF_STEP + name] = value
     return fields
-
-
-_WRITTEN = frozenset({"obs", "clicked", "label", "t", "who"})
 
 
 def _means_something(name: str) -> bool:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -408,9 +409,11 @@ class Sessions(Records):
         told = zip(self.times.tolist(), self._written.tolist(), strict=True)
         return [written_time(seconds, as_text) for seconds, as_text in told]
 
-    def flat_rows(self) -> Iterator[dict[str, Any]]:
+    def flat_rows(self, ended: Ended) -> Iterator[dict[str, Any]]:
         for record, row in enumerate(self.rows(), start=1):
             try:
+                if "id" in row and not ended.begins(row["id"]):
+                    raise BadRowError("an earlier one has the same id: they would read as one")
                 yield from steps_of(row)
             except BadRowError as bad:
                 raise FormatError.cannot_carry("TSV", record, bad.reason) from None
@@ -458,19 +461,23 @@ class _Builder:
 
     def add(self, fields: Fields) -> None:
         row = checked_session(fields)
-        self._lengths.append(len(row.steps))
-        for step in row.steps:
-            self._obs.append(step.text)
-            self._named.append(step.features)
-            self._clicked.extend(step.clicked or ())
-            self._clicks.append(len(step.clicked or ()))
-            self._known_clicks.append(step.clicked is not None)
-            self._given.append(step.label)
-            self._times.append(step.time)
-            self._written.append(step.written)
-            self._who.append(step.who)
-            self._step_extra.append(step.extra)
-        self._labels.extend(row.labels or [None] * len(row.steps))
+        steps = row.steps
+        length = len(steps.texts)
+        self._lengths.append(length)
+        self._obs.extend(steps.texts)
+        self._named.extend(steps.features or repeat(None, length))
+        clicked = steps.clicked or [None] * length
+        for results in clicked:
+            if results:
+                self._clicked.extend(results)
+        self._clicks.extend([len(results) if results else 0 for results in clicked])
+        self._known_clicks.extend([results is not None for results in clicked])
+        self._given.extend(steps.labels)
+        self._times.extend(steps.times)
+        self._written.extend(steps.written)
+        self._who.extend(steps.who)
+        self._step_extra.extend(steps.extra)
+        self._labels.extend(row.labels or repeat(None, length))
         self._ids.append(row.id)
         self._probability.append(row.probability)
         self._extra.append(row.extra)

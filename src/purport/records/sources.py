@@ -60,6 +60,7 @@ LOOKED_AT = 1 << 14
 """So many bytes of an unnamed stream are looked at to tell its kind."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_LONGEST_MAGIC = max(map(len, (_GZIP_MAGIC, PARQUET_MAGIC, *ARROW_MAGIC)))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _IOB_LABEL = re.compile(r"[ \t](?:O|_|[BIES]-\S+)\s*$|^# \S+ = ")
 
@@ -268,11 +269,11 @@ def _opened(path: str, name: str) -> Iterator[IO[bytes]]:
 def _unpacked(binary: IO[bytes], name: str) -> IO[bytes]:
     """Return the plain bytes; gz is told by its first bytes, so that pipes and wrong names work."""
     try:
-        head = binary.read(len(_GZIP_MAGIC))
+        head = binary.read(_LONGEST_MAGIC)
     except OSError as error:
         raise FormatError.unreadable(name, error.strerror or "reading failed") from None
     whole = io.BufferedReader(_Rejoined(head, binary), 1 << 17)
-    if head == _GZIP_MAGIC:
+    if head.startswith(_GZIP_MAGIC):
         return io.BufferedReader(gzip.GzipFile(fileobj=whole, mode="rb"), 1 << 17)
     if name.lower().endswith(".gz"):
         raise FormatError.truncated(name, 0)

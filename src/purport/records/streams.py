@@ -14,6 +14,7 @@ from purport.errors import FormatError
 from purport.records.arrow import JSON, json_array, json_field
 from purport.records.formats import USUAL_COLUMNS, write_iob, write_tsv
 from purport.records.records import Records
+from purport.records.session_rows import Ended
 from purport.records.sources import TABLE_KINDS, TextKind
 from purport.records.targets import target_kind, write_lines, write_tables
 from purport.records.utterances import Utterances
@@ -87,9 +88,10 @@ def _tsv_lines(batches: Iterable[Records], folder: Path) -> Iterator[str]:
     with _waiting(folder) as waiting:
         names: dict[str, None] = {}
         kind: type[Records] = Utterances
+        ended = Ended()
         for batch in batches:
             kind = type(batch)
-            for row in batch.flat_rows():
+            for row in batch.flat_rows(ended):
                 names.update(dict.fromkeys(row))
                 waiting.write(json.dumps(row).encode("ascii") + b"\n")
         waiting.seek(0)

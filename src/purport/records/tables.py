@@ -7,7 +7,7 @@ at, and whatever the readers of Arrow raise on damaged bytes becomes one `Format
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from purport.errors import FormatError, InputError
@@ -130,6 +130,14 @@ def _mixed(known: Any) -> str:
     return "?"
 
 
+def _check_names(fields: Iterable[pa.Field]) -> None:
+    """Raise `UnicodeDecodeError` if the name of a field is no text; `validate` looks at values."""
+    for field in fields:
+        _ = field.name
+        kind = field.type
+        _check_names(kind.field(number) for number in range(kind.num_fields))
+
+
 def _checked(
     batches: Iterator[pa.RecordBatch], size: int, name: str
 ) -> Iterator[tuple[int, pa.Table]]:
@@ -143,6 +151,7 @@ def _checked(
             if batch is None:
                 return
             batch.validate(full=True)
+            _check_names(batch.schema)
             whole = pa.Table.from_batches([batch])
         except FormatError:
             raise

@@ -48,6 +48,7 @@ from purport.records.columns import (
 )
 from purport.records.formats import TAGGED, USUAL_COLUMNS, Fields, Row, write_iob
 from purport.records.records import Labels, Records
+from purport.records.session_rows import Ended
 from purport.records.sources import BadRowError, Faults, Source, TextKind
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ class Utterances(Records):
             return USUAL_COLUMNS
         return (*USUAL_COLUMNS, "labels") if self._slots else ("tokens", "labels")
 
-    def flat_rows(self) -> Iterator[dict[str, Any]]:
+    def flat_rows(self, ended: Ended) -> Iterator[dict[str, Any]]:
         # With slots always: in one column alone an empty row would be a blank line.
         return ({"tokens": [], "slots": None} | row for row in self.rows())
 
