@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.estimator.base import State
-from purport.features.keys import Keys, pair
+from purport.features.hashing import hashed, hashed_column, mixed
+from purport.features.keys import NOTHING, Keys, pair
 from purport.features.templates import BEGIN, END, Template
 
 BEFORE, AFTER = -3, -4
@@ -167,3 +168,27 @@ class TemplateColumns:
             numbers = pair(ranks, right, self._size)
             ranks = keys_of(stage, numbers).rank(numbers)
         return ranks[:, np.newaxis]
+
+
+def hashed_template(
+    template: Template,
+    codes: list[NDArray[np.int32]],
+    hashes: NDArray[np.uint64],
+    positions: int,
+    hash_bits: int,
+) -> NDArray[np.int32]:
+    """Return the hashed columns of each position, as `TemplateColumns.rank` does those learnt.
+
+    `hashes` are those of the template's values, with those of the two marks at the end.
+    """
+    stem = np.repeat(hashed([template.name]), positions)
+
+    def columns(joined: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+        bits, said = stem, np.ones(positions, np.bool_)
+        for code in joined:
+            # What says nothing finds some hash, and is left out below.
+            bits, said = mixed(bits, hashes[code]), said & (code >= 0)
+        return np.where(said, hashed_column(bits, hash_bits), NOTHING).astype(np.int32)
+
+    each = [columns([code]) for code in codes] if template.bag else [columns(codes)]
+    return np.stack(each, axis=1)
