@@ -94,7 +94,14 @@ def test_a_model_comes_back(tmp_path: Path) -> None:
 
 
 def test_nested_estimators_and_tuples_come_back(tmp_path: Path) -> None:
-    windows = TokenWindows(words=(-1, 1), prefixes=[2, 3], conjunctions=((-1, 0), [0, 1]))
+    windows = TokenWindows(
+        words=(-1, 1),
+        prefixes=[2, 3],
+        conjunctions=((-1, 0), [0, 1]),
+        gazetteers={"object": ["some jazz"]},
+        token_classes={"number": "[0-9]+"},
+        prepositions=["by"],
+    )
     model = CRF(features=windows, max_iter=5, tol=0.1).fit(TALK)
     save(model, tmp_path / "model")
     loaded = load(tmp_path / "model")

@@ -87,7 +87,8 @@ class TokenWindows(Estimator):
     gazetteers : dict of lists of str, or None
         Phrases by name, as ``{"city": ["new york", "rome"]}``: whether a token begins ("B") or goes
         on with ("I") a phrase, the longest at each place, from the left, without regard to
-        capitals. They are saved with the model.
+        capitals. They are saved with the model. One phrase a line of a file comes with
+        ``Path(name).read_text(encoding="utf-8").splitlines()``.
     token_classes : dict of str, or None
         Regular expressions by name, as ``{"time": "[0-9]+:[0-9]{2}"}``: whether one describes the
         whole token. Where words can simply be listed, make them a gazetteer.
@@ -165,7 +166,7 @@ class TokenWindows(Estimator):
         min_count: int = 1,
         gazetteers: Mapping[str, Sequence[str]] | None = None,
         token_classes: Mapping[str, str] | None = None,
-        class_window: tuple[int, int] = (-1, 1),
+        class_window: tuple[int, int] = (0, 0),
         prepositions: Literal[True] | Sequence[str] | None = None,
         hash_bits: int | None = None,
     ) -> None:
