@@ -199,8 +199,7 @@ class TokenWindows(Estimator):
         >>> len(TokenWindows().fit(talk).feature_names())
         11
         """
-        self.fit_transform(records)
-        return self
+        return self.learn([records])
 
     def fit_transform(self, records: Tokenized) -> Rows:
         """Learn the columns from records and return the rows of their tokens.
@@ -212,15 +211,7 @@ class TokenWindows(Estimator):
         >>> rows.positions, rows.unique
         (4, 4)
         """
-        self._check_parameters()
-        around = Surroundings(records)
-        self._clues = self._all_clues()
-        self.values_, self.columns_ = {}, []
-        if self.hash_bits is not None:
-            return self._hashed_rows(around)
-        self.values_ = self._values_of(around)
-        self.columns_ = self._fresh_columns()
-        return self._rows(around, learn=True)
+        return self.fit(records).transform(records)
 
     def learn(self, batches: Iterable[Tokenized]) -> Self:
         """Learn the columns from batches of records, as `fit` does from all of them at once.
@@ -261,7 +252,7 @@ class TokenWindows(Estimator):
             self.values_ = values
             self.columns_ = self._fresh_columns()
             for columns, combinations in zip(self.columns_, met, strict=True):
-                columns.learn_counted(*combinations.finish(), self.min_count)
+                columns.learn(*combinations.finish(), self.min_count)
         return self
 
     def transform(self, records: Tokenized) -> Rows:
@@ -275,9 +266,8 @@ class TokenWindows(Estimator):
         0
         """
         self._check_fitted()
-        if self.hash_bits is not None:
-            return self._hashed_rows(Surroundings(records))
-        return self._rows(Surroundings(records), learn=False)
+        around = Surroundings(records)
+        return self._rows(around) if self.hash_bits is None else self._hashed_rows(around)
 
     @property
     def width(self) -> int:
@@ -425,7 +415,7 @@ class TokenWindows(Estimator):
         starts = np.arange(around.positions + 1, dtype=np.int64) * columns.shape[1]
         return unique_rows(columns.ravel(), starts, None, self.width, around.offsets)
 
-    def _rows(self, around: Surroundings, learn: bool) -> Rows:
+    def _rows(self, around: Surroundings) -> Rows:
         """Put the columns of all templates side by side, each behind those before it."""
         told = self._told(around, self.values_)
         slots = sum(columns.slots for columns in self.columns_)
@@ -434,10 +424,7 @@ class TokenWindows(Estimator):
         for columns in self.columns_:
             template = columns.template
             codes = self._codes(around, told[template.attribute], template)
-            if learn:
-                ranks = columns.learn(codes, around.positions, self.min_count)
-            else:
-                ranks = columns.rank(codes, around.positions)
+            ranks = columns.rank(codes, around.positions)
             entries[:, slot : slot + columns.slots] = np.where(ranks >= 0, ranks + width, ranks)
             slot += columns.slots
             width += len(columns)
