@@ -54,6 +54,10 @@ __all__ = [
 ]
 
 
+MOST_SHOWN = 300
+"""How many characters of a wrong value a message shows."""
+
+
 class PurportError(Exception):
     """The base of every error that purport raises on purpose."""
 
@@ -74,7 +78,10 @@ class ParameterError(InputError):
     @classmethod
     def for_value(cls, owner: str, name: str, given: object, allowed: str) -> ParameterError:
         """Say which parameter of whom, what it was and what it may be."""
-        return cls(f"{owner}: parameter {name!r} must be {allowed}; got {given!r}.")
+        shown = repr(given)
+        if len(shown) > MOST_SHOWN:
+            shown = f"{shown[:MOST_SHOWN]}..."
+        return cls(f"{owner}: parameter {name!r} must be {allowed}; got {shown}.")
 
     @classmethod
     def unknown(cls, owner: str, name: str, known: list[str]) -> ParameterError:

@@ -168,6 +168,28 @@ CASES = {
         # The rows of no records are no rows; whether that is enough is for the model to say.
         [],
     ),
+    "TokenWindows of all kinds": Case(
+        lambda **changed: TokenWindows(
+            **{
+                "gazetteers": {"time": ["half past", "six"], "music": ("jazz", "blues")},
+                "token_classes": {"number": "[0-9]+"},
+                "class_window": (-1, 1),
+                "prepositions": True,
+            }
+            | changed
+        ),
+        (TALK,),
+        OTHER,
+        {"transform": rows_of_all},
+        [],
+    ),
+    "TokenWindows, hashed": Case(
+        lambda **changed: TokenWindows(**{"prepositions": ["by"], "hash_bits": 8} | changed),
+        (TALK,),
+        OTHER,
+        {"transform": rows_of_all},
+        [],
+    ),
     "SessionWindows": Case(
         lambda **changed: SessionWindows(**{"window": (-1, 1), "words": [1, 2]} | changed),
         (watched(100, QUERIES),),

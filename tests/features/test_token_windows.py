@@ -6,6 +6,7 @@ import gzip
 import json
 from collections import Counter
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from purport.features.rows import Rows
 from purport.features.strings import FeatureStrings
 from purport.features.templates import shape
 from purport.features.token_windows import TokenWindows
+from purport.store.folders import load, save
 
 RICH = TokenWindows(
     words=(-3, 3),
@@ -73,6 +75,17 @@ windows = st.builds(
     marks=st.booleans(),
     lowercase=st.booleans(),
     min_count=st.integers(1, 3),
+    gazetteers=st.none()
+    | st.dictionaries(
+        st.sampled_from(["city", "size"]),
+        st.lists(
+            st.sampled_from(["a", "A ab", "ab a b", "ab  abc", "abc abc abc a", "ß", "never said"])
+        ),
+    ),
+    token_classes=st.none()
+    | st.dictionaries(st.sampled_from(["number", "any"]), st.sampled_from(["[0-9]+", ".*", "a"])),
+    class_window=spans,
+    prepositions=st.none() | st.just(True) | st.lists(st.sampled_from(["a", "AB", "9"])),
 )
 
 
@@ -179,6 +192,89 @@ def test_large_numbers_are_searched_as_small_ones_are_looked_up(
     )
 
 
+@given(windows, sentences, st.integers(2, 20))
+def test_hashed_columns_are_those_of_the_strings(
+    encoder: TokenWindows, later: list[list[str]], hash_bits: int
+) -> None:
+    encoder.set_params(hash_bits=hash_bits)
+    talk = talk_of(later)
+    rows = encoder.fit_transform(talk)
+    assert (rows.width, rows.unseen, encoder.values_, encoder.columns_) == (
+        1 << hash_bits,
+        0,
+        {},
+        [],
+    )
+    assert same(TokenWindows(**encoder.get_params()).learn([]).transform(talk), rows)
+    said = [position for sentence in encoder.strings(talk) for position in sentence]
+    for features, number in zip(said, rows.index, strict=True):
+        columns = [column_of(feature, hash_bits) for feature in features]
+        found = rows.columns[rows.indptr[number] : rows.indptr[number + 1]]
+        assert sorted(columns) == found.tolist()
+
+
+def column_of(feature: str, hash_bits: int) -> int:
+    """Hash with Python's whole numbers what `hashing` does with arrays."""
+    stem, mark, values = feature.partition("=")
+    bits = hash_of(stem)
+    for value in values.split("|") if mark else ():
+        bits = (bits * 0x9E3779B97F4A7C15 & 2**64 - 1) ^ hash_of(value)
+        bits = (bits ^ bits >> 32) * 0xFF51AFD7ED558CCD & 2**64 - 1
+        bits ^= bits >> 32
+    return bits & (1 << hash_bits) - 1
+
+
+def hash_of(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def test_gazetteers_take_the_longest_phrase_from_the_left() -> None:
+    encoder = TokenWindows(
+        words=None,
+        conjunctions=(),
+        prefixes=(),
+        suffixes=(),
+        digits=False,
+        bias=False,
+        gazetteers={"city": ["New York", "york harbor", "new york city", "rome", "new"]},
+        token_classes={"time": r"\d{1,2}:\d\d"},
+        class_window=(0, 1),
+        prepositions=True,
+    )
+    talk = talk_of([["From", "new", "york", "harbor", "10:30"], ["York"], ["NEW", "York", "City"]])
+    assert encoder.strings(talk) == [
+        [
+            ["in:city[1]=B"],
+            ["in:city=B", "in:city[1]=I", "preposition=from"],
+            ["in:city=I", "preposition=from"],
+            ["is:time[1]=yes", "preposition=from"],
+            ["is:time=yes", "preposition=from"],
+        ],
+        [[]],
+        [["in:city=B", "in:city[1]=I"], ["in:city=I", "in:city[1]=I"], ["in:city=I"]],
+    ]
+    assert spelled(encoder.fit(talk).feature_names(), encoder.transform(talk)) == [
+        [Counter(position) for position in sentence] for sentence in encoder.strings(talk)
+    ]
+
+
+def test_a_large_gazetteer_is_fast_and_saved_with_the_model(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    words = [f"w{number}" for number in range(2000)]
+    drawn = rng.choice(words, (30_000, 3)).tolist()
+    phrases = [" ".join(three[: 1 + len(three[0]) % 3]) for three in drawn]
+    talk = talk_of([rng.choice(words, 12).tolist() for _ in range(300)])
+    encoder = TokenWindows(gazetteers={"things": phrases}, prefixes=(), suffixes=())
+    rows = encoder.fit_transform(talk)
+    save(encoder, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert same(loaded.transform(talk), rows)
+    assert loaded.get_params() == encoder.get_params()
+    assert spelled(encoder.feature_names(), rows) == [
+        [Counter(position) for position in sentence] for sentence in encoder.strings(talk)
+    ]
+
+
 def test_features_of_one_sentence() -> None:
     talk = talk_of([["to", "San", "Jose"]])
     encoder = TokenWindows(shapes=True, lengths=True, previous_words=2)
@@ -267,6 +363,18 @@ def test_no_templates_at_all() -> None:
         {"attribute_window": None},
         {"previous_words": -1},
         {"min_count": 0},
+        {"gazetteers": {"city": "rome"}},
+        {"gazetteers": {"city": ["rome", " "]}},
+        {"gazetteers": ["rome"]},
+        {"gazetteers": {1: ["rome"]}},
+        {"token_classes": {"time": "("}},
+        {"token_classes": {"time": ["10:30"]}},
+        {"class_window": (1, 0)},
+        {"prepositions": False},
+        {"prepositions": "from"},
+        {"prepositions": [""]},
+        {"hash_bits": 0},
+        {"hash_bits": 31},
     ],
     ids=repr,
 )
@@ -275,6 +383,12 @@ def test_parameters_are_checked_at_fit(wrong: dict[str, Any]) -> None:
     for attempt in (encoder.fit, encoder.strings):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             attempt(talk_of([["a"]]))
+
+
+def test_the_message_about_a_large_parameter_is_short() -> None:
+    with pytest.raises(ParameterError) as caught:
+        TokenWindows(gazetteers={"city": ["rome"] * 10_000, "town": 3}).fit(talk_of([["a"]]))  # type: ignore[dict-item]
+    assert len(str(caught.value)) < 600
 
 
 def test_other_things_than_records_are_refused() -> None:

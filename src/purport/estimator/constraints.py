@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -131,6 +132,48 @@ class Span:
     def words(self) -> str:
         least = "" if self.low == -math.inf else f" of at least {self.low:g}"
         return f"two whole numbers{least} (first, last), the first not above the last"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A dict that gives names something that keeps a constraint."""
+
+    each: Constraint
+
+    def allows(self, value: object) -> bool:
+        if not isinstance(value, dict):
+            return False
+        return all(isinstance(name, str) and self.each.allows(item) for name, item in value.items())
+
+    def words(self) -> str:
+        return f"a dict that gives each name {self.each.words()}"
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """A list or tuple of strings, each with something else than spaces in it."""
+
+    def allows(self, value: object) -> bool:
+        if not isinstance(value, tuple | list):
+            return False
+        return all(isinstance(phrase, str) and phrase.split() for phrase in value)
+
+    def words(self) -> str:
+        return "a list of phrases, each a string with at least one word"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A regular expression as Python writes it."""
+
+    def allows(self, value: object) -> bool:
+        try:
+            return isinstance(value, str) and bool(re.compile(value))
+        except (re.error, OverflowError, RecursionError):
+            return False
+
+    def words(self) -> str:
+        return "a regular expression"
 
 
 BOOLEAN = OneOf((True, False))

@@ -31,7 +31,7 @@ class Keys:
 
     Examples
     --------
-    >>> keys = Keys.learn(np.array([7, 3, 7, -2]), size=10)
+    >>> keys = Keys.learn(np.array([7, 3, 7, -2]), np.ones(4, np.int64), size=10)
     >>> keys.kept.tolist()
     [3, 7]
     >>> keys.rank(np.array([7, 5, -2])).tolist()
@@ -52,33 +52,15 @@ class Keys:
 
     @classmethod
     def learn(
-        cls,
-        numbers: NDArray[Any],
-        size: int,
-        min_count: int = 1,
-        counts: NDArray[np.int64] | None = None,
+        cls, numbers: NDArray[Any], counts: NDArray[np.int64], size: int, min_count: int = 1
     ) -> Self:
-        """Keep the numbers that occur at least `min_count` times; those below zero never.
-
-        `counts`, of the shape of `numbers`, says how often each of them stands for an occurrence.
+        """Keep the numbers whose counts add up to at least `min_count`; those below zero never.
 
         Examples
         --------
-        >>> Keys.learn(np.array([7, 3, 7]), size=10, min_count=2).kept.tolist()
+        >>> Keys.learn(np.array([7, 3, 7]), np.array([1, 1, 4]), size=10, min_count=2).kept.tolist()
         [7]
         """
-        if counts is not None:
-            return cls._counted(numbers, counts, size, min_count)
-        asked = numbers[numbers >= 0]
-        if size <= MOST_SLOTS:
-            return cls(np.flatnonzero(np.bincount(asked, minlength=size) >= min_count), size)
-        kept, counts = np.unique(asked, return_counts=True)
-        return cls(kept[counts >= min_count].astype(np.int64), size)
-
-    @classmethod
-    def _counted(
-        cls, numbers: NDArray[Any], counts: NDArray[np.int64], size: int, min_count: int
-    ) -> Self:
         asked = numbers >= 0
         kept, place = np.unique(numbers[asked], return_inverse=True)
         sums = np.zeros(len(kept), np.int64)

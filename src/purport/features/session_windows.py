@@ -115,7 +115,7 @@ class SessionWindows(StepWindows):
         text: bool = True,
         change: bool = True,
         features: bool = True,
-        bins: int | None = 8,
+        bins: int | None = 4,
         clicks: bool = True,
         position: bool = True,
         gaps: bool = True,

@@ -51,11 +51,27 @@ class StepWindows(Estimator, ABC):
         return None
 
     def fit(self, records: Sessions) -> Self:
-        """Learn the columns from records."""
+        """Learn the columns from records.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz", "jazz bar"]])
+        >>> SessionWindows().fit(log).width
+        14
+        """
         return self.learn([records])
 
     def fit_transform(self, records: Sessions) -> Rows:
-        """Learn the columns from records and return the rows of their steps."""
+        """Learn the columns from records and return the rows of their steps.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz", "jazz bar"]])
+        >>> SessionWindows().fit_transform(log).index.tolist()
+        [0, 1]
+        """
         self._check_parameters()
         steps = self._steps(records)
         self._learn([steps])
@@ -66,13 +82,29 @@ class StepWindows(Estimator, ABC):
 
         No more than one batch, and the features that training shows, are held at a time. Hashed
         features have nothing to learn but how numbers are cut.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz", "jazz bar"]])
+        >>> SessionWindows().learn(log[place] for place in range(len(log))).width
+        14
         """
         self._check_parameters()
         self._learn(map(self._steps, batches))
         return self
 
     def transform(self, records: Sessions) -> Rows:
-        """Return the rows of steps; features that training has not shown are left out, counted."""
+        """Return the rows of steps; features that training has not shown are left out, counted.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz", "jazz bar"]])
+        >>> windows = SessionWindows((0, 0), (1, 1), text=False, change=False, gaps=False)
+        >>> windows.fit(log).transform(Sessions.from_lists([["blues bar"]])).unseen
+        1
+        """
         self._check_fitted()
         return self._rows(self._steps(records))
 
@@ -83,7 +115,16 @@ class StepWindows(Estimator, ABC):
         return sum(map(len, self.columns_)) if self.hash_bits is None else 1 << self.hash_bits
 
     def feature_names(self) -> list[str]:
-        """Return what each column stands for; hashed columns have numbers only."""
+        """Return what each column stands for; hashed columns have numbers only.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz", "jazz bar"]])
+        >>> windows = SessionWindows((0, 0), (1, 1), text=False, change=False, gaps=False)
+        >>> windows.fit(log).feature_names()
+        ['bias', 'word=jazz', 'word=bar', 'before=0', 'before=<=1']
+        """
         self._check_fitted()
         if self.hash_bits is not None:
             return hashed_names(self.hash_bits)
@@ -93,6 +134,14 @@ class StepWindows(Estimator, ABC):
         """Return the features of each step as strings, whether they have a column or not; slow.
 
         A number that is scaled, not cut, is written behind its name: ``feature=tabs*1.5``.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz", "jazz bar"]])
+        >>> windows = SessionWindows((0, 0), (1, 1), text=False, change=False, gaps=False)
+        >>> windows.fit(log).strings(log)
+        [[['bias', 'word=jazz', 'before=0'], ['bias', 'word=jazz', 'word=bar', 'before=<=1']]]
         """
         self._check_fitted()
         steps = self._steps(records)

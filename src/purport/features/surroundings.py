@@ -74,6 +74,14 @@ class Surroundings:
         """P, the number of tokens."""
         return len(self._codes)
 
+    def starts(self) -> NDArray[np.int64]:
+        """Return the first token of its sentence, for each token."""
+        return self._sentence_starts
+
+    def stops(self) -> NDArray[np.int64]:
+        """Return the end of its sentence, for each token."""
+        return self._sentence_stops
+
     def words_as_they_come(self) -> list[str]:
         """Return the different words in the order of their first tokens."""
         first = np.full(len(self._vocabulary), self.positions, np.int64)
@@ -117,6 +125,14 @@ class Surroundings:
             table = table.copy()
             table[-2:] = NOTHING
         return table[words]
+
+    def beside(self, codes: NDArray[np.int32], offset: int) -> NDArray[np.int32]:
+        """Return the code of the token at an offset from each token, NOTHING beyond sentences."""
+        place = np.arange(self.positions) + offset
+        inside = (place >= self._sentence_starts) & (place < self._sentence_stops)
+        found = np.full(self.positions, NOTHING, np.int32)
+        found[inside] = codes[place[inside]]
+        return found
 
     def _shifted(self, offset: int) -> NDArray[np.int32]:
         """Return the word at an offset from each token: V before the sentence, V + 1 after it."""

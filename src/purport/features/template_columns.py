@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.estimator.base import State
-from purport.features.keys import Keys, pair
+from purport.features.hashing import hashed, hashed_column, mixed
+from purport.features.keys import NOTHING, Keys, pair
 from purport.features.templates import BEGIN, END, Template
 
 BEFORE, AFTER = -3, -4
@@ -36,8 +37,10 @@ class TemplateColumns:
     Examples
     --------
     >>> columns = TemplateColumns(Template.joined((-1, 0)), values=2)
+    >>> met = np.array([[BEFORE, 0], [0, 1], [1, 1]], np.int32)
+    >>> columns.learn(met, counts=np.array([1, 1, 1]))
     >>> before, here = np.array([2, 0, 1], np.int32), np.array([0, 1, 1], np.int32)
-    >>> columns.learn([before, here], positions=3).tolist()
+    >>> columns.rank([before, here], positions=3).tolist()
     [[2], [0], [1]]
     >>> columns.rank([here, before], positions=3).tolist()
     [[-1], [-1], [1]]
@@ -59,39 +62,31 @@ class TemplateColumns:
         return len(self.template.offsets) if self.template.bag else 1
 
     def learn(
-        self,
-        codes: list[NDArray[np.int32]],
-        positions: int,
-        min_count: int = 1,
-        counts: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.int32]:
-        """Take as columns what occurs at least `min_count` times; return what `rank` does.
+        self, combinations: NDArray[np.int32], counts: NDArray[np.int64], min_count: int = 1
+    ) -> None:
+        """Take as columns what occurs at least `min_count` times.
 
-        `counts`, (P,), says how many positions each of the positions given stands for.
+        Parameters
+        ----------
+        combinations : (different combinations, offsets) int32
+            The values at the template's offsets, BEFORE and AFTER beyond a sentence; the values of
+            a bag stand one in a row.
+        counts : (different combinations,) int64
+            How often each occurs.
+        min_count : int
         """
         self._stages = []
         last = self._stage_count() - 1
+        settled = combinations.copy()
+        settled[combinations == BEFORE] = self._size - 2
+        settled[combinations == AFTER] = self._size - 1
 
         def grown(stage: int, numbers: NDArray[Any]) -> Keys:
-            least = min_count if stage == last else 1
-            each = None
-            if counts is not None:
-                of_each = counts.reshape(-1, *[1] * (numbers.ndim - 1))
-                each = np.broadcast_to(of_each, numbers.shape)
-            self._stages.append(Keys.learn(numbers, self._numbers_below(stage), least, each))
+            size, least = self._numbers_below(stage), min_count if stage == last else 1
+            self._stages.append(Keys.learn(numbers.ravel(), counts, size, least))
             return self._stages[stage]
 
-        return self._columns(codes, positions, grown)
-
-    def learn_counted(
-        self, combinations: NDArray[np.int32], counts: NDArray[np.int64], min_count: int
-    ) -> None:
-        """Learn from what `combination` gave for batches: each different one, and how often."""
-        values = self._size - 2
-        settled = combinations.copy()
-        settled[combinations == BEFORE] = values
-        settled[combinations == AFTER] = values + 1
-        self.learn(list(settled.T), len(settled), min_count, counts)
+        self._columns(list(settled.T), len(settled), grown)
 
     def rank(self, codes: list[NDArray[np.int32]], positions: int) -> NDArray[np.int32]:
         """Return the columns of each position.
@@ -167,3 +162,27 @@ class TemplateColumns:
             numbers = pair(ranks, right, self._size)
             ranks = keys_of(stage, numbers).rank(numbers)
         return ranks[:, np.newaxis]
+
+
+def hashed_template(
+    template: Template,
+    codes: list[NDArray[np.int32]],
+    hashes: NDArray[np.uint64],
+    positions: int,
+    hash_bits: int,
+) -> NDArray[np.int32]:
+    """Return the hashed columns of each position, as `TemplateColumns.rank` does those learnt.
+
+    `hashes` are those of the template's values, with those of the two marks at the end.
+    """
+    stem = np.repeat(hashed([template.name]), positions)
+
+    def columns(joined: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+        bits, said = stem, np.ones(positions, np.bool_)
+        for code in joined:
+            # What says nothing finds some hash, and is left out below.
+            bits, said = mixed(bits, hashes[code]), said & (code >= 0)
+        return np.where(said, hashed_column(bits, hash_bits), NOTHING).astype(np.int32)
+
+    each = [columns([code]) for code in codes] if template.bag else [columns(codes)]
+    return np.stack(each, axis=1)

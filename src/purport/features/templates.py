@@ -26,12 +26,16 @@ class Template:
         offsets at all make the one column that every position has.
     bag : bool
         True: each offset for itself, all into the same columns, and nothing beyond the sentence.
+    of_places : bool
+        True: the attribute is one of places in a sentence, not of words; it may have no value, and
+        has none beyond the sentence.
     """
 
     name: str
     attribute: str = "word"
     offsets: tuple[int, ...] = ()
     bag: bool = False
+    of_places: bool = False
 
     @classmethod
     def joined(cls, offsets: Sequence[int]) -> Template:
@@ -46,7 +50,7 @@ class Template:
         return cls(name, "word", tuple(offsets))
 
     @classmethod
-    def single(cls, attribute: str, offset: int) -> Template:
+    def single(cls, attribute: str, offset: int, of_places: bool = False) -> Template:
         """Return the template of an attribute of the word at one offset.
 
         Examples
@@ -54,9 +58,10 @@ class Template:
         >>> Template.single("prefix3", 0).name, Template.single("prefix3", 1).name
         ('prefix3', 'prefix3[1]')
         """
-        return cls(f"{attribute}[{offset}]" if offset else attribute, attribute, (offset,))
+        name = f"{attribute}[{offset}]" if offset else attribute
+        return cls(name, attribute, (offset,), of_places=of_places)
 
-    def spell(self, values: Sequence[str], position: int, marks: bool) -> list[str]:
+    def spell(self, values: Sequence[str | None], position: int, marks: bool) -> list[str]:
         """Write the features of one position, given the attribute of each word of its sentence.
 
         Examples
@@ -75,7 +80,10 @@ class Template:
             return [
                 f"{self.name}={value}" for value, known in zip(found, inside, strict=True) if known
             ]
-        return [f"{self.name}={'|'.join(found)}"] if marks or all(inside) else []
+        written = [value for value in found if value is not None]
+        if len(written) < len(found) or not (all(inside) or (marks and not self.of_places)):
+            return []
+        return [f"{self.name}={'|'.join(written)}"]
 
 
 def attributes(

@@ -10,23 +10,45 @@ Symbols: N sentences, P tokens of all sentences together.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
 from purport.estimator.base import Estimator, State
-from purport.estimator.constraints import BOOLEAN, Constraint, Several, Span, Whole, optional
+from purport.estimator.constraints import (
+    BOOLEAN,
+    Constraint,
+    Either,
+    Named,
+    OneOf,
+    Pattern,
+    Phrases,
+    Several,
+    Span,
+    Whole,
+    optional,
+)
+from purport.features.clues import PREPOSITIONS, Clue, NearestBefore, TokenClass
 from purport.features.combinations import Combinations
+from purport.features.gazetteers import Gazetteer
+from purport.features.hashing import MOST_BITS, hashed, hashed_names
 from purport.features.keys import UNSEEN
 from purport.features.rows import Rows
 from purport.features.surroundings import Surroundings, Tokenized
-from purport.features.template_columns import AFTER, BEFORE, TemplateColumns
-from purport.features.templates import Template, attributes
+from purport.features.template_columns import (
+    AFTER,
+    BEFORE,
+    TemplateColumns,
+    hashed_template,
+)
+from purport.features.templates import BEGIN, END, Template, attributes
 from purport.features.unique import unique_rows
 from purport.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+PREPOSITION = "preposition"
 
 
 class TokenWindows(Estimator):
@@ -62,13 +84,30 @@ class TokenWindows(Estimator):
         Words, prefixes and suffixes without regard to capitals; shapes keep them.
     min_count : int
         A feature that training shows less often is left out.
+    gazetteers : dict of lists of str, or None
+        Phrases by name, as ``{"city": ["new york", "rome"]}``: whether a token begins ("B") or goes
+        on with ("I") a phrase, the longest at each place, from the left, without regard to
+        capitals. They are saved with the model. One phrase a line of a file comes with
+        ``Path(name).read_text(encoding="utf-8").splitlines()``.
+    token_classes : dict of str, or None
+        Regular expressions by name, as ``{"time": "[0-9]+:[0-9]{2}"}``: whether one describes the
+        whole token. Where words can simply be listed, make them a gazetteer.
+    class_window : (first, last)
+        The offsets of the words whose gazetteers and classes are features.
+    prepositions : True, list of str, or None
+        The nearest preposition before the token, in its sentence: "from" for each word of "new
+        york" in "from new york". True takes those of English (`clues.PREPOSITIONS`); a list, these.
+    hash_bits : int or None
+        Hash features into 2 to the power of this many columns and keep no vocabulary: any feature
+        then has a column, which it may share, `min_count` does nothing, and more data need no new
+        fit. None gives each feature a column of its own.
 
     Attributes
     ----------
     values_ : dict of Vocabulary
-        The values of each attribute, the word itself included.
+        The values of each attribute, the word itself included; empty when features are hashed.
     columns_ : list of TemplateColumns
-        The templates, each with the columns that it has learnt.
+        The templates, each with the columns that it has learnt; empty when features are hashed.
 
     Examples
     --------
@@ -100,6 +139,11 @@ class TokenWindows(Estimator):
         "marks": BOOLEAN,
         "lowercase": BOOLEAN,
         "min_count": Whole(1),
+        "gazetteers": optional(Named(Phrases())),
+        "token_classes": optional(Named(Pattern())),
+        "class_window": Span(),
+        "prepositions": Either((OneOf((True, None)), Phrases())),
+        "hash_bits": optional(Whole(1, MOST_BITS)),
     }
 
     values_: dict[str, Vocabulary]
@@ -120,6 +164,11 @@ class TokenWindows(Estimator):
         marks: bool = True,
         lowercase: bool = False,
         min_count: int = 1,
+        gazetteers: Mapping[str, Sequence[str]] | None = None,
+        token_classes: Mapping[str, str] | None = None,
+        class_window: tuple[int, int] = (0, 0),
+        prepositions: Literal[True] | Sequence[str] | None = None,
+        hash_bits: int | None = None,
     ) -> None:
         self.words = words
         self.conjunctions = conjunctions
@@ -134,6 +183,11 @@ class TokenWindows(Estimator):
         self.marks = marks
         self.lowercase = lowercase
         self.min_count = min_count
+        self.gazetteers = gazetteers
+        self.token_classes = token_classes
+        self.class_window = class_window
+        self.prepositions = prepositions
+        self.hash_bits = hash_bits
 
     def fit(self, records: Tokenized) -> Self:
         """Learn the columns from records.
@@ -145,8 +199,7 @@ class TokenWindows(Estimator):
         >>> len(TokenWindows().fit(talk).feature_names())
         11
         """
-        self.fit_transform(records)
-        return self
+        return self.learn([records])
 
     def fit_transform(self, records: Tokenized) -> Rows:
         """Learn the columns from records and return the rows of their tokens.
@@ -158,15 +211,7 @@ class TokenWindows(Estimator):
         >>> rows.positions, rows.unique
         (4, 4)
         """
-        self._check_parameters()
-        around = Surroundings(records)
-        used = around.words_as_they_come()
-        self.values_ = {name: Vocabulary(map(of, used)) for name, of in self._attributes().items()}
-        self.columns_ = [
-            TemplateColumns(template, len(self.values_[template.attribute]))
-            for template in self._templates()
-        ]
-        return self._rows(around, learn=True)
+        return self.fit(records).transform(records)
 
     def learn(self, batches: Iterable[Tokenized]) -> Self:
         """Learn the columns from batches of records, as `fit` does from all of them at once.
@@ -182,29 +227,32 @@ class TokenWindows(Estimator):
         ['bias', 'w[0]=hi', 'w[0]=ha', 'digit=no']
         """
         self._check_parameters()
-        asked, templates = self._attributes(), self._templates()
+        asked, templates, clues = self._attributes(), self._templates(), self._all_clues()
         values = {name: Vocabulary() for name in asked}
         met = [Combinations(1 if each.bag else len(each.offsets)) for each in templates]
         for records in batches:
             around = Surroundings(records)
+            if self.hash_bits is not None:
+                continue
             used = around.words_as_they_come()
-            tables = {}
+            told = {name: clue.codes(around) for name, clue in clues.items()}
             for name, of in asked.items():
                 values[name].learn(map(of, used))
-                tables[name] = around.table(of, values[name])
-                tables[name][-2:] = BEFORE, AFTER
+                told[name] = around.table(of, values[name])
+                told[name][-2:] = BEFORE, AFTER
             for template, combinations in zip(templates, met, strict=True):
-                codes = self._codes(around, tables[template.attribute], template)
-                told = np.empty((around.positions, len(codes)), np.int32)
+                codes = self._codes(around, told[template.attribute], template)
+                together = np.empty((around.positions, len(codes)), np.int32)
                 for place, code in enumerate(codes):
-                    told[:, place] = code
-                combinations.add(told.reshape(-1, 1) if template.bag else told)
-        self.values_ = values
-        self.columns_ = []
-        for template, combinations in zip(templates, met, strict=True):
-            columns = TemplateColumns(template, len(values[template.attribute]))
-            columns.learn_counted(*combinations.finish(), self.min_count)
-            self.columns_.append(columns)
+                    together[:, place] = code
+                combinations.add(together.reshape(-1, 1) if template.bag else together)
+        self._clues = clues
+        self.values_, self.columns_ = {}, []
+        if self.hash_bits is None:
+            self.values_ = values
+            self.columns_ = self._fresh_columns()
+            for columns, combinations in zip(self.columns_, met, strict=True):
+                columns.learn(*combinations.finish(), self.min_count)
         return self
 
     def transform(self, records: Tokenized) -> Rows:
@@ -218,16 +266,17 @@ class TokenWindows(Estimator):
         0
         """
         self._check_fitted()
-        return self._rows(Surroundings(records), learn=False)
+        around = Surroundings(records)
+        return self._rows(around) if self.hash_bits is None else self._hashed_rows(around)
 
     @property
     def width(self) -> int:
         """How many columns there are."""
         self._check_fitted()
-        return sum(map(len, self.columns_))
+        return sum(map(len, self.columns_)) if self.hash_bits is None else 1 << self.hash_bits
 
     def feature_names(self) -> list[str]:
-        """Return what each column stands for.
+        """Return what each column stands for; hashed columns have numbers only.
 
         Examples
         --------
@@ -237,7 +286,10 @@ class TokenWindows(Estimator):
         ['bias', 'w[-1]=<s>', 'w[0]=hi', 'prefix3=hi', 'suffix3=hi', 'digit=no']
         """
         self._check_fitted()
+        if self.hash_bits is not None:
+            return hashed_names(self.hash_bits)
         values = {name: vocabulary.strings() for name, vocabulary in self.values_.items()}
+        values |= {name: list(clue.values) for name, clue in self._clues.items()}
         return [
             name
             for columns in self.columns_
@@ -258,10 +310,13 @@ class TokenWindows(Estimator):
         [[['w[-1]|w[0]=<s>|hello', 'w[0]|w[1]=hello|</s>', 'suffix3=llo']]]
         """
         self._check_parameters()
-        asked, templates = self._attributes(), self._templates()
+        asked, templates, clues = self._attributes(), self._templates(), self._all_clues()
         sentences = []
         for words in Surroundings(records).sentences():
-            values = {name: [of(word) for word in words] for name, of in asked.items()}
+            values: dict[str, Sequence[str | None]] = {
+                name: [of(word) for word in words] for name, of in asked.items()
+            }
+            values |= {name: clue.spelled(words) for name, clue in clues.items()}
             sentence: list[list[str]] = [[] for _ in words]
             for position, features in enumerate(sentence):
                 for template in templates:
@@ -283,7 +338,39 @@ class TokenWindows(Estimator):
             if attribute != "word":
                 window = range(first, last + 1)
                 templates += [Template.single(attribute, offset) for offset in window]
+        first, last = self.class_window
+        for clue in (*self._listed(), *self._classes()):
+            window = range(first, last + 1)
+            templates += [Template.single(clue, offset, of_places=True) for offset in window]
+        if self.prepositions is not None:
+            templates.append(Template.single(PREPOSITION, 0, of_places=True))
         return templates
+
+    def _listed(self) -> dict[str, Sequence[str]]:
+        return {f"in:{name}": phrases for name, phrases in (self.gazetteers or {}).items()}
+
+    def _classes(self) -> dict[str, str]:
+        return {f"is:{name}": pattern for name, pattern in (self.token_classes or {}).items()}
+
+    def _all_clues(self) -> dict[str, Clue]:
+        """Make what is asked of places; takes time for large gazetteers."""
+        clues: dict[str, Clue] = {name: Gazetteer(each) for name, each in self._listed().items()}
+        clues |= {name: TokenClass(each) for name, each in self._classes().items()}
+        if self.prepositions is not None:
+            words = PREPOSITIONS if self.prepositions is True else self.prepositions
+            clues[PREPOSITION] = NearestBefore(words)
+        return clues
+
+    def _values_of(self, around: Surroundings) -> dict[str, Vocabulary]:
+        used = around.words_as_they_come()
+        return {name: Vocabulary(map(of, used)) for name, of in self._attributes().items()}
+
+    def _fresh_columns(self) -> list[TemplateColumns]:
+        sizes = {name: len(values) for name, values in self.values_.items()}
+        sizes |= {name: len(clue.values) for name, clue in self._clues.items()}
+        return [
+            TemplateColumns(template, sizes[template.attribute]) for template in self._templates()
+        ]
 
     def _attributes(self) -> dict[str, Callable[[str], str]]:
         return attributes(
@@ -291,28 +378,53 @@ class TokenWindows(Estimator):
         )
 
     def _codes(
-        self, around: Surroundings, table: NDArray[np.int32], template: Template
+        self, around: Surroundings, told: NDArray[np.int32], template: Template
     ) -> list[NDArray[np.int32]]:
+        """Return the values at a template's offsets; `told` is of each word, or of each token."""
+        if template.of_places:
+            return [around.beside(told, offset) for offset in template.offsets]
         outside = self.marks and not template.bag
-        return [around.codes(table, offset, outside) for offset in template.offsets]
+        return [around.codes(told, offset, outside) for offset in template.offsets]
 
-    def _rows(self, around: Surroundings, learn: bool) -> Rows:
+    def _told(
+        self, around: Surroundings, values: Mapping[str, Vocabulary]
+    ) -> dict[str, NDArray[np.int32]]:
+        """Return the value of each word for each attribute, and of each token for each clue."""
+        asked = self._attributes()
+        told = {name: around.table(asked[name], known) for name, known in values.items()}
+        return told | {name: clue.codes(around) for name, clue in self._clues.items()}
+
+    def _hashed_rows(self, around: Surroundings) -> Rows:
+        assert self.hash_bits is not None
+        values = self._values_of(around)
+        told = self._told(around, values)
+        strings: dict[str, Iterable[str]] = dict(values)
+        strings |= {name: clue.values for name, clue in self._clues.items()}
+        hashes = {name: hashed([*known, BEGIN, END]) for name, known in strings.items()}
+        entries = [
+            hashed_template(
+                template,
+                self._codes(around, told[template.attribute], template),
+                hashes[template.attribute],
+                around.positions,
+                self.hash_bits,
+            )
+            for template in self._templates()
+        ]
+        columns = np.hstack([np.empty((around.positions, 0), np.int32), *entries])
+        starts = np.arange(around.positions + 1, dtype=np.int64) * columns.shape[1]
+        return unique_rows(columns.ravel(), starts, None, self.width, around.offsets)
+
+    def _rows(self, around: Surroundings) -> Rows:
         """Put the columns of all templates side by side, each behind those before it."""
-        attributes_asked = self._attributes()
-        tables = {
-            name: around.table(attributes_asked[name], values)
-            for name, values in self.values_.items()
-        }
+        told = self._told(around, self.values_)
         slots = sum(columns.slots for columns in self.columns_)
         entries = np.empty((around.positions, slots), np.int32)
         slot = width = 0
         for columns in self.columns_:
             template = columns.template
-            codes = self._codes(around, tables[template.attribute], template)
-            if learn:
-                ranks = columns.learn(codes, around.positions, self.min_count)
-            else:
-                ranks = columns.rank(codes, around.positions)
+            codes = self._codes(around, told[template.attribute], template)
+            ranks = columns.rank(codes, around.positions)
             entries[:, slot : slot + columns.slots] = np.where(ranks >= 0, ranks + width, ranks)
             slot += columns.slots
             width += len(columns)
@@ -330,12 +442,13 @@ class TokenWindows(Estimator):
         return state
 
     def _restore(self, state: State) -> None:
+        self._clues = self._all_clues()
+        self.values_, self.columns_ = {}, []
+        if self.hash_bits is not None:
+            return
         self.values_ = {
             name: Vocabulary.from_arrays(state.nested(name).arrays) for name in self._attributes()
         }
-        self.columns_ = [
-            TemplateColumns(template, len(self.values_[template.attribute]))
-            for template in self._templates()
-        ]
+        self.columns_ = self._fresh_columns()
         for number, columns in enumerate(self.columns_):
             columns.restore(state.nested(f"template{number}"))

@@ -2,7 +2,8 @@
 
 JSON knows no tuples, no infinite numbers and no estimators. They are written as objects with one
 key, ``{"tuple": [...]}`` and ``{"number": "inf"}``, and with two, ``{"class": ..., "parameters":
-...}``. Parameters hold no other objects. In settings tuples become lists, and objects stay.
+...}``. A dict that is a parameter is ``{"object": {...}}``. In settings tuples become lists, and
+dicts stay as they are, but for those that would be taken for one of these.
 """
 
 from __future__ import annotations
@@ -49,9 +50,14 @@ def _plain_parameter(owner: str, name: str, value: object) -> Plain:
         return {"tuple": [_plain_parameter(owner, name, item) for item in value]}
     if isinstance(value, list):
         return [_plain_parameter(owner, name, item) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        items = {str(key): _plain_parameter(owner, name, item) for key, item in value.items()}
+        return {"object": items}
     found, scalar = _plain_scalar(value)
     if not found:
-        allowed = "None, a number, a string, a list or tuple of those, or a model, to be saved"
+        allowed = (
+            "None, a number, a string, a list, tuple or dict of those, or a model, to be saved"
+        )
         raise ParameterError.for_value(owner, name, value, allowed)
     return scalar
 
@@ -77,6 +83,8 @@ def _parameter(value: Any, make: Maker) -> Any:
     match value:
         case {"tuple": list(items)} if len(value) == 1:
             return tuple(_parameter(item, make) for item in items)
+        case {"object": dict(items)} if len(value) == 1:
+            return {key: _parameter(item, make) for key, item in items.items()}
         case {"number": str(text)} if len(value) == 1 and text in _NOT_FINITE:
             return _NOT_FINITE[text]
         case {"class": name, "parameters": parameters} if len(value) == 2:
@@ -93,11 +101,10 @@ def plain_settings(value: object) -> Plain:
     {'steps': [3, {'number': 'nan'}]}
     """
     if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value) or value.keys() == {"number"}:
-            raise TypeError(
-                f"keys of settings must be strings, and more than 'number': {value.keys()}"
-            )
-        return {key: plain_settings(item) for key, item in value.items()}
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError(f"keys of settings must be strings: {value.keys()}")
+        items = {key: plain_settings(item) for key, item in value.items()}
+        return {"object": items} if value.keys() in ({"number"}, {"object"}) else items
     if isinstance(value, list | tuple):
         return [plain_settings(item) for item in value]
     found, scalar = _plain_scalar(value)
@@ -123,6 +130,10 @@ def settings_of(written: Any) -> Any:
         if not isinstance(text, str) or text not in _NOT_FINITE:
             raise DamagedError("a number in the settings is not one")
         return _NOT_FINITE[text]
+    if written.keys() == {"object"}:
+        written = written["object"]
+        if not isinstance(written, dict):
+            raise DamagedError("an object in the settings is not one")
     return {key: settings_of(item) for key, item in written.items()}
 
 
