@@ -31,6 +31,8 @@ _HOMES = {
     "UnseenWarning": "purport.errors:UnseenWarning",
     "Utterances": "purport.records.utterances:Utterances",
     "__version__": "purport.version:VERSION",
+    "choose_l2": "purport.study.tuning:choose_l2",
+    "dictionary_labels": "purport.sequence.dictionary:dictionary_labels",
     "fold": "purport.fold",
     "load": "purport.store.folders:load",
     "metrics": "purport.measure.flat",

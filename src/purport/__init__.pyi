@@ -27,7 +27,9 @@ from purport.measure import scorers
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
+from purport.sequence.dictionary import dictionary_labels
 from purport.store.folders import load, save
+from purport.study.tuning import choose_l2
 
 __version__: str
 
@@ -57,6 +59,8 @@ __all__ = [
     "UnseenWarning",
     "Utterances",
     "__version__",
+    "choose_l2",
+    "dictionary_labels",
     "fold",
     "load",
     "metrics",

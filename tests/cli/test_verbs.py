@@ -476,7 +476,7 @@ def test_models_of_lists_do_not_label_records(capsys, world):
     save(CRF().fit([[["a"], ["b"]]], [["X", "Y"]]), "m")
     code, _, err = run(capsys, "label", "m", world / "new.jsonl")
     assert code == 2
-    assert "was fitted on lists" in err
+    assert "was not fitted on records" in err
     assert run(capsys, "inspect", "m")[0] == 0
 
 

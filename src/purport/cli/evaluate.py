@@ -11,6 +11,7 @@ from purport.cli.console import check_output_file, say, write, write_json
 from purport.cli.options import (
     AsJson,
     BadRows,
+    Columns,
     Force,
     Model,
     OnError,
@@ -18,6 +19,7 @@ from purport.cli.options import (
     Records,
     Threads,
     Traceback,
+    named_columns,
 )
 from purport.errors import CheckFailedError
 
@@ -86,6 +88,7 @@ def evaluate(
             help="End with exit code 1 if a lower share of positions is right.",
         ),
     ] = None,
+    columns: Columns = None,
     threads: Threads = None,
     on_error: BadRows = OnError.raise_,
     force: Force = False,
@@ -108,7 +111,8 @@ def evaluate(
     everything = as_json or out is not None
     labeller = load_labeller(model, threads)
     other = None if compare is None else load_labeller(compare, threads)
-    given = kind_of_records(labeller).read(records, on_error=on_error.value)
+    kind = kind_of_records(labeller)
+    given = kind.read(records, on_error=on_error.value, columns=named_columns(columns))
     found = evaluate(
         labeller,
         given,

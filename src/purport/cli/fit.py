@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from purport.cli.console import check_output, say, write_json
-from purport.cli.options import AsJson, BadRows, Force, OnError, Quiet, Threads, Traceback
+from purport.cli.options import (
+    AsJson,
+    BadRows,
+    Columns,
+    Force,
+    OnError,
+    Quiet,
+    Threads,
+    Traceback,
+    named_columns,
+)
+from purport.errors import InputError
 from purport.study.defaults import L2, MAX_ITER
 
 if TYPE_CHECKING:
+    from purport.records.records import Records
     from purport.sequence.crf import CRF
+    from purport.study.learning import Course
 
 fit = typer.Typer(
     no_args_is_help=True,
@@ -29,26 +42,80 @@ class Window(StrEnum):
     rich = "rich"
 
 
+Train = Annotated[list[str], typer.Argument(metavar="TRAIN", help="Labelled records; - for stdin.")]
+Out = Annotated[Path, typer.Option("-o", "--out", metavar="MODEL", help="The folder to write.")]
+Dev = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Records to test the model on afterwards.")
+]
+EarlyStop = Annotated[
+    bool,
+    typer.Option(
+        "--early-stop", help="Stop when the records of --dev become less likely; keep the best."
+    ),
+]
+Penalty = Annotated[float, typer.Option(metavar="NUMBER", min=0, help="Weight of the squares.")]
+SparsePenalty = Annotated[
+    float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of absolute values.")
+]
+Iterations = Annotated[int, typer.Option(metavar="N", min=1, help="Most iterations.")]
+Tune = Annotated[
+    bool,
+    typer.Option("--tune", help="Choose the weight of the squares by 5-fold cross-validation."),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS", min=0, help="How long --tune may take; all values if not said."
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Field with the user, call or day, which no fold of --tune cuts apart.",
+    ),
+]
+Passes = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Go through the files so often in batches, for more than memory holds; 0 holds all.",
+    ),
+]
+Batch = Annotated[
+    int, typer.Option(metavar="N", min=1, help="With --passes: so many records in a batch.")
+]
+
+
 @fit.command()
 def slots(
-    train: Annotated[
-        list[str],
-        typer.Argument(metavar="TRAIN", help="Utterances with slots; - for stdin."),
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="MODEL", help="The folder to write.")],
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Utterances to test the model on afterwards.")
-    ] = None,
-    l2: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of squares.")
-    ] = L2,
-    l1: Annotated[
-        float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of absolute values.")
-    ] = 0.0,
-    max_iter: Annotated[int, typer.Option(metavar="N", min=1, help="Most iterations.")] = MAX_ITER,
+    train: Train,
+    out: Out,
+    dev: Dev = None,
+    early_stop: EarlyStop = False,
+    l2: Penalty = L2,
+    l1: SparsePenalty = 0.0,
+    tune: Tune = False,
+    budget: Budget = None,
+    groups: Groups = None,
+    max_iter: Iterations = MAX_ITER,
     window: Annotated[
         Window, typer.Option(help="What is seen of the words around; rich is slower.")
     ] = Window.default,
+    gazetteer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A list of phrases, one a line, as city=cities.txt; may be repeated.",
+        ),
+    ] = None,
+    bio: Annotated[
+        bool, typer.Option("--bio", help="Never give an I-x that does not follow B-x or I-x.")
+    ] = False,
+    passes: Passes = 0,
+    batch: Batch = 10_000,
+    columns: Columns = None,
     threads: Threads = None,
     on_error: BadRows = OnError.raise_,
     force: Force = False,
@@ -58,48 +125,140 @@ def slots(
 ) -> None:
     """Learn to find slots in utterances (a conditional random field)."""
     check_output(out, force)
+    from purport.features.token_windows import TokenWindows
     from purport.records.utterances import Utterances
     from purport.sequence.crf import CRF
-    from purport.store.folders import save
+    from purport.study.learning import Course
+    from purport.study.phrases import read_phrases
     from purport.study.windows import WINDOWS
 
-    # Asked for before training, so that a wrong name does not cost the time that training takes.
-    tests = None if dev is None else Utterances.read(dev, on_error=on_error.value)
-    talk = Utterances.read(train, on_error=on_error.value)
+    windows = WINDOWS[window.value]
+    if gazetteer:
+        parameters = (windows or TokenWindows()).get_params(deep=False)
+        files = _named_files(gazetteer)
+        phrases = {name: read_phrases(path) for name, path in files.items()}
+        windows = TokenWindows(**parameters | {"gazetteers": phrases})
     crf = CRF(
         l2=l2,
         l1=l1,
         max_iter=max_iter,
-        features=WINDOWS[window.value],
+        features=windows,
+        forbid="bio" if bio else None,
         n_threads=threads,
         verbose=not quiet,
-    ).fit(talk)
-    crf.set_params(verbose=False)
-    save(crf, out, overwrite=force)
-    summary: dict[str, Any] = {"model": str(out), "utterances": len(talk), **_training(crf)}
-    say(
-        f"{out}: learnt {summary['labels']} labels from {len(talk):,} utterances in "
-        f"{summary['iterations']} iterations, {summary['seconds']:.2f} s.",
-        quiet,
     )
-    if tests is not None:
-        from purport.report.told import headline, numbers
-        from purport.study.evaluation import evaluate
+    course = Course(
+        train, dev, early_stop, tune, budget, groups, passes, batch, on_error.value,
+        named_columns(columns),
+    )  # fmt: skip
+    _learn(Utterances, crf, course, out, force, as_json, quiet)
 
-        tested = evaluate(crf, tests)
-        summary["dev"] = numbers(tested)
-        say(f"{dev}: {headline(tested)}", quiet)
+
+@fit.command()
+def sessions(
+    train: Train,
+    out: Out,
+    dev: Dev = None,
+    early_stop: EarlyStop = False,
+    l2: Penalty = 1.0,
+    l1: SparsePenalty = 0.0,
+    tune: Tune = False,
+    budget: Budget = None,
+    groups: Groups = None,
+    max_iter: Iterations = MAX_ITER,
+    passes: Passes = 0,
+    batch: Batch = 10_000,
+    columns: Columns = None,
+    threads: Threads = None,
+    on_error: BadRows = OnError.raise_,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    traceback: Traceback = False,
+) -> None:
+    """Learn the intent of every step of sessions (a conditional random field)."""
+    check_output(out, force)
+    from purport.records.sessions import Sessions
+    from purport.sequence.crf import CRF
+    from purport.study.learning import Course
+
+    crf = CRF(l2=l2, l1=l1, max_iter=max_iter, n_threads=threads, verbose=not quiet)
+    course = Course(
+        train, dev, early_stop, tune, budget, groups, passes, batch, on_error.value,
+        named_columns(columns),
+    )  # fmt: skip
+    _learn(Sessions, crf, course, out, force, as_json, quiet)
+
+
+@fit.command()
+def activity(
+    train: Train,
+    out: Out,
+    dev: Dev = None,
+    early_stop: EarlyStop = False,
+    l2: Penalty = 1.0,
+    l1: SparsePenalty = 0.0,
+    tune: Tune = False,
+    budget: Budget = None,
+    groups: Groups = None,
+    max_iter: Iterations = MAX_ITER,
+    passes: Passes = 0,
+    batch: Batch = 10_000,
+    columns: Columns = None,
+    threads: Threads = None,
+    on_error: BadRows = OnError.raise_,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    traceback: Traceback = False,
+) -> None:
+    """Learn activities from the sensors of a house (a conditional random field)."""
+    check_output(out, force)
+    from purport.features.sensor_windows import SensorWindows
+    from purport.records.sessions import Sessions
+    from purport.sequence.crf import CRF
+    from purport.study.learning import Course
+
+    crf = CRF(
+        l2=l2,
+        l1=l1,
+        max_iter=max_iter,
+        features=SensorWindows(),
+        n_threads=threads,
+        verbose=not quiet,
+    )
+    course = Course(
+        train, dev, early_stop, tune, budget, groups, passes, batch, on_error.value,
+        named_columns(columns),
+    )  # fmt: skip
+    _learn(Sessions, crf, course, out, force, as_json, quiet)
+
+
+def _learn(
+    kind: type[Records],
+    crf: CRF,
+    course: Course,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from purport.store.folders import save
+    from purport.study.learning import learn
+
+    learnt = learn(kind, crf, course)
+    save(learnt.crf, out, overwrite=force)
+    for line in learnt.lines():
+        say(f"{out}: {line}", quiet)
     if as_json:
-        write_json(summary)
+        write_json({"model": str(out), **learnt.numbers()})
 
 
-def _training(crf: CRF) -> dict[str, Any]:
-    last = crf.history_[-1]
-    return {
-        "labels": len(crf.classes_),
-        "weights": crf.n_features_,
-        "iterations": len(crf.history_) - 1,
-        "converged": crf.converged_,
-        "objective": last["objective"],
-        "seconds": last["seconds"],
-    }
+def _named_files(given: list[str]) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for pair in given:
+        name, sign, path = pair.partition("=")
+        if not (name and sign and path) or name in named:
+            raise InputError(f"--gazetteer takes NAME=FILE, each name once; got {pair!r}.")
+        named[name] = path
+    return named

@@ -14,7 +14,18 @@ from purport.cli.console import (
     say,
     write_lines,
 )
-from purport.cli.options import BadRows, Force, Model, OnError, Quiet, Records, Threads, Traceback
+from purport.cli.options import (
+    BadRows,
+    Columns,
+    Force,
+    Model,
+    OnError,
+    Quiet,
+    Records,
+    Threads,
+    Traceback,
+    named_columns,
+)
 
 BATCH = 2000
 
@@ -31,6 +42,7 @@ def label(
             help="JSON lines, TSV or IOB as its ending says, packed with .gz; - for stdout.",
         ),
     ] = STANDARD,
+    columns: Columns = None,
     threads: Threads = None,
     on_error: BadRows = OnError.raise_,
     force: Force = False,
@@ -45,12 +57,16 @@ def label(
         check_output_file(out, force)
     from purport.records.streams import write_batches
     from purport.study.labelling import label_batches, load_labeller
+    from purport.study.tested_records import kind_of_records
 
     labeller = load_labeller(model, threads)
-    batches = counting(label_batches(labeller, records, BATCH, on_error.value), quiet)
+    named = named_columns(columns)
+    labelled = label_batches(labeller, records, BATCH, on_error.value, named)
+    batches = counting(labelled, quiet)
     if out in STANDARD_OUTPUTS:
         for batch in batches:
             write_lines(batch.lines("jsonl"))
         return
-    count = write_batches(batches, out, overwrite=force)
+    kind = kind_of_records(labeller)
+    count = write_batches(batches, out, overwrite=force, kind=kind)
     say(f"{out}: {count:,} records labelled.", quiet)

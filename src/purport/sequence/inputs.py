@@ -20,6 +20,7 @@ from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.strings import FeatureStrings
 from purport.features.token_windows import TokenWindows
+from purport.records.records import Records
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.labels import UNKNOWN, LabelCodes, Labels, encode_labels
@@ -45,6 +46,10 @@ ENCODERS: dict[Form, tuple[type[Estimator], ...]] = {
     "rows": (NumberColumns,),
 }
 """Who can make rows of each form; the first does unless another is asked for."""
+
+
+RECORDS: dict[Form, type[Records]] = {"utterances": Utterances, "sessions": Sessions}
+"""The forms that are records."""
 
 
 def form_of(X: Any) -> Form:

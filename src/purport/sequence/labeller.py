@@ -15,10 +15,9 @@ from purport.estimator.constraints import Whole
 from purport.features.encoders import Encoder
 from purport.features.rows import Rows
 from purport.fold.thread_engine import threads
-from purport.records.sessions import Sessions
-from purport.records.utterances import Utterances
+from purport.records.records import Records
 from purport.sequence import decoding
-from purport.sequence.inputs import Form, check_form, known_of, prepared
+from purport.sequence.inputs import RECORDS, Form, check_form, known_of, prepared
 from purport.sequence.labels import UNKNOWN, LabelCodes, Labels, cut_labels, encode_labels
 from purport.sequence.likelihood import Scores
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("purport")
 
-Labelled = TypeVar("Labelled", Utterances, Sessions)
+Labelled = TypeVar("Labelled", bound=Records)
 
 
 class Labelling(NamedTuple):
@@ -77,6 +76,12 @@ class SequenceLabeller(Estimator):
     def _scores(self) -> Scores:
         """Return the scores of the chain, made ready for the kernels."""
         raise TypeError(f"{type(self).__name__} has no scores")
+
+    @property
+    def kind_of_records(self) -> type[Records] | None:
+        """The class of the records that the model labels; None if it was not fitted on records."""
+        self._check_fitted()
+        return RECORDS.get(self._form)
 
     @property
     def n_features_in_(self) -> int:

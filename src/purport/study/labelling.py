@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from purport.errors import InputError
+from purport.records.records import Records
 from purport.records.sources import OnError, Paths
-from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.store.folders import load
+from purport.study.tested_records import kind_of_records
 
 
 def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) -> CRF:
@@ -19,6 +20,7 @@ def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) 
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from purport.records.utterances import Utterances
     >>> from purport.store.folders import save
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "tagger"
     >>> talk = Utterances.from_lists([["to", "rome"]], slots=[["O", "B-city"]])
@@ -32,22 +34,33 @@ def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) 
             f"{os.fspath(folder)}: a {type(model).__name__} does not label records. Give a model"
             " that `fit` wrote."
         )
+    if model.kind_of_records is None:
+        raise InputError(
+            f"{os.fspath(folder)}: this {type(model).__name__} was not fitted on records, so it"
+            " cannot label them. Use its predict."
+        )
     return model.set_params(n_threads=n_threads, verbose=False)
 
 
 def label_batches(
-    model: CRF, source: Paths, size: int = 2000, on_error: OnError = "raise"
-) -> Iterator[Utterances]:
+    model: CRF,
+    source: Paths,
+    size: int = 2000,
+    on_error: OnError = "raise",
+    columns: Mapping[str, str] | None = None,
+) -> Iterator[Records]:
     """Label the records of a source batch by batch.
 
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from purport.records.utterances import Utterances
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
     >>> Utterances.from_lists([["stop"], ["go"]], slots=[["O"], ["B-way"]]).write(path)
     >>> model = CRF().fit(Utterances.read(path))
     >>> [batch.labels for batch in label_batches(model, path, size=1)]
     [[['O']], [['B-way']]]
     """
-    for batch in Utterances.batches(source, size, on_error):
+    kind = kind_of_records(model)
+    for batch in kind.batches(source, size, on_error, columns=columns):
         yield model.label(batch)

@@ -46,10 +46,16 @@ def kind_of_records(model: Any) -> type[Records]:
     Examples
     --------
     >>> from purport.sequence.crf import CRF
-    >>> kind_of_records(CRF()).__name__
+    >>> talk = Utterances.from_lists([["to", "rome"]], slots=[["O", "B-city"]])
+    >>> kind_of_records(CRF().fit(talk)).__name__
     'Utterances'
     """
-    return Utterances
+    kind: type[Records] | None = model.kind_of_records
+    if kind is None:
+        raise InputError(
+            f"This {type(model).__name__} was not fitted on records. Give a model that was."
+        )
+    return kind
 
 
 def with_known_labels(

@@ -1,0 +1,195 @@
+"""Learning to label records: all at once or in batches, with a penalty given or chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from purport.errors import InputError
+from purport.records.records import Records
+from purport.records.sources import OnError
+from purport.report.findings import Evaluation
+from purport.report.told import headline, numbers
+from purport.sequence.crf import CRF
+from purport.study.evaluation import evaluate
+from purport.study.tested_records import WORDINGS, values_of_field
+from purport.study.tuning import Tuned, choose_l2
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a model learns.
+
+    Attributes
+    ----------
+    train : list of str
+        Files with labels; "-" is standard input.
+    dev : str or None
+        A file to test the model on.
+    early_stop : bool
+        Whether training stops when these become less likely.
+    tune : bool
+        Whether the penalty is chosen by cross-validation.
+    budget : float or None
+        Seconds that the choice may take.
+    groups : str or None
+        The field with the user, call or day of a record, which no fold cuts apart.
+    passes : int
+        How often the files are gone through in batches; 0 holds all records at once.
+    batch : int
+        Records in a batch.
+    on_error : "raise" or "skip"
+        What happens to a bad row.
+    columns : dict
+        Their names of columns by ours.
+
+    Examples
+    --------
+    >>> Course(["train.jsonl"]).passes
+    0
+    """
+
+    train: Sequence[str]
+    dev: str | None = None
+    early_stop: bool = False
+    tune: bool = False
+    budget: float | None = None
+    groups: str | None = None
+    passes: int = 0
+    batch: int = 10_000
+    on_error: OnError = "raise"
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse wishes that do not go together."""
+        if self.early_stop and self.dev is None:
+            raise InputError("--early-stop needs --dev: the records to stop early on.")
+        if not self.tune and (self.budget is not None or self.groups is not None):
+            raise InputError("--budget and --groups belong to --tune.")
+        if self.passes and self.tune:
+            raise InputError("--tune holds all records at once, so it does not go with --passes.")
+        if self.passes and "-" in self.train:
+            raise InputError("--passes reads the records several times; give files, not -.")
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What learning came to.
+
+    Attributes
+    ----------
+    crf : CRF
+        The model.
+    records : int
+        How many it learnt from.
+    word : str
+        What records of this class are called.
+    tuned : Tuned or None
+        How the penalty was chosen.
+    tested : Evaluation or None
+        How well it does on the dev records.
+    """
+
+    crf: CRF
+    records: int
+    word: str
+    tuned: Tuned | None
+    tested: Evaluation | None
+
+    def lines(self) -> list[str]:
+        """Say it in a few lines."""
+        history, lines = self.crf.history_, []
+        if self.tuned is not None:
+            tuned = self.tuned
+            lines.append(f"cross-validation in {tuned.folds} folds:\n{tuned.table()}")
+            if tuned.stopped:
+                lines.append(f"no more was tried: {tuned.stopped}.")
+        steps = (
+            f"{len(history)} passes"
+            if "sequences" in history[-1]
+            else (f"{len(history) - 1} iterations")
+        )
+        lines.append(
+            f"learnt {len(self.crf.classes_)} labels from {self.records:,} {self.word} in {steps},"
+            f" {history[-1]['seconds']:.2f} s."
+        )
+        if self.tested is not None:
+            lines.append(f"dev: {headline(self.tested)}")
+        return lines
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, as JSON can hold it."""
+        crf, last = self.crf, self.crf.history_[-1]
+        told: dict[str, Any] = {
+            self.word: self.records,
+            "labels": len(crf.classes_),
+            "weights": crf.n_features_,
+            "l2": crf.l2,
+            "iterations": len(crf.history_) - ("sequences" not in last),
+            "converged": crf.converged_,
+            "objective": last["objective"],
+            "seconds": last["seconds"],
+        }
+        if self.tuned is not None:
+            told["tuned"] = [asdict(trial) for trial in self.tuned.trials]
+        if self.tested is not None:
+            told["dev"] = numbers(self.tested)
+        return told
+
+
+def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
+    """Train a CRF on the records of files.
+
+    Parameters
+    ----------
+    kind : Utterances or Sessions
+        What the files hold.
+    crf : CRF
+        With its parameters; it is trained in place.
+    course : Course
+        How.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from purport.records.utterances import Utterances
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
+    >>> Utterances.from_lists([["to", "rome"]] * 9, slots=[["O", "B-city"]] * 9).write(path)
+    >>> learn(Utterances, CRF(), Course([str(path)])).records
+    9
+    """
+    course.check()
+
+    def read(source: Any) -> Any:
+        return kind.read(source, course.on_error, columns=course.columns)
+
+    # Asked for before training, so that a wrong name does not cost the time that training takes.
+    dev = None if course.dev is None else read(course.dev)
+    stop = dev if course.early_stop else None
+    tuned = None
+    if course.passes:
+        crf.fit_batches(
+            lambda: kind.batches(
+                list(course.train), course.batch, course.on_error, columns=course.columns
+            ),
+            course.passes,
+            dev=stop,
+        )
+    else:
+        records = read(list(course.train))
+        if course.tune:
+            tuned = choose_l2(
+                crf,
+                records,
+                groups=None if course.groups is None else values_of_field(records, course.groups),
+                budget=course.budget,
+            )
+            crf.set_params(l2=tuned.l2)
+        crf.fit(records, dev=stop)
+    crf.set_params(verbose=False)
+    tested = None if dev is None else evaluate(crf, dev)
+    return Learnt(crf, crf._trained_on()["sequences"], WORDINGS[kind].records, tuned, tested)

@@ -1,0 +1,229 @@
+"""The penalty that suits the data: cross-validation inside the training records, within a budget.
+
+Penalties are tried from the strongest to the weakest, each fold starting from the weights of the
+one before, so that all of them together cost little more than the last. No record is scored by a
+model that has seen it, and test data are never looked at.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+
+from purport.errors import ConvergenceWarning, InputError, UnseenWarning
+from purport.estimator.constraints import Number, Several, Whole, check_parameters, optional
+from purport.measure.slots import slot_scores
+from purport.measure.tags import marks_spans
+from purport.records.records import Records
+from purport.sequence.crf import CRF
+
+log = logging.getLogger("purport")
+
+VALUES: Final = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+WORSE: Final = 2
+"""After so many penalties in a row that are worse than the best, weaker ones are not tried."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one penalty came to.
+
+    Attributes
+    ----------
+    l2 : float
+        The penalty.
+    score : float
+        F1 of spans for BIO tags, else the share of labels that are right, of all records, each
+        scored by the model of the folds that it is not in.
+    log_likelihood : float
+        Of a label, on average, in the same way.
+    seconds : float
+        What it took.
+    """
+
+    l2: float
+    score: float
+    log_likelihood: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    r"""The penalty chosen, and what was tried.
+
+    Attributes
+    ----------
+    l2 : float
+        The one with the highest score; of equals the strongest.
+    measure : str
+        What the score is.
+    trials : tuple of Trial
+        In the order in which they were made.
+    folds : int
+        Into how many parts the records were cut.
+    stopped : str
+        Why no more was tried; empty if all was.
+
+    Examples
+    --------
+    >>> Tuned(0.1, "F1", (Trial(0.1, 0.9, -0.2, 1.0),), 5, "").table()
+    '     l2      F1  log-likelihood  seconds\n    0.1  0.9000         -0.2000      1.0  <-'
+    """
+
+    l2: float
+    measure: str
+    trials: tuple[Trial, ...]
+    folds: int
+    stopped: str
+
+    def table(self) -> str:
+        """Return the trials as lines to read."""
+        lines = [f"     l2  {self.measure:>6}  log-likelihood  seconds"]
+        lines += [
+            f"{trial.l2:7g}  {trial.score:6.4f}  {trial.log_likelihood:14.4f}  {trial.seconds:7.1f}"
+            + ("  <-" if trial.l2 == self.l2 else "")
+            for trial in self.trials
+        ]
+        return "\n".join(lines)
+
+
+def choose_l2(
+    crf: CRF,
+    records: Records,
+    *,
+    values: Sequence[float] = VALUES,
+    folds: int = 5,
+    groups: Sequence[Hashable] | None = None,
+    budget: float | None = None,
+    random_state: int = 0,
+) -> Tuned:
+    """Choose the penalty of a CRF by cross-validation.
+
+    Parameters
+    ----------
+    crf : CRF
+        With all other parameters; it is left as it is.
+    records : Utterances or Sessions
+        With labels.
+    values : list of float
+        The penalties.
+    folds : int
+        Into how many parts the records are cut.
+    groups : list, optional
+        The user, call or day of each record: no group is cut apart.
+    budget : float, optional
+        Seconds. A penalty that would take longer than what is left is not begun; the first always
+        is.
+    random_state : int
+        Decides the parts.
+
+    Examples
+    --------
+    >>> from purport.simulate.utterances import utterance_world
+    >>> tuned = choose_l2(CRF(max_iter=300), utterance_world(60, 1), values=[1.0, 0.1], folds=2)
+    >>> tuned.l2, len(tuned.trials)
+    (0.1, 2)
+    """
+    check_parameters(
+        "choose_l2",
+        {"values": list(values), "folds": folds, "budget": budget},
+        {
+            "values": Several(Number(low=0.0), least=1),
+            "folds": Whole(low=2),
+            "budget": optional(Number(low=0.0)),
+        },
+    )
+    began = time.perf_counter()
+    parts = _Folds.of(crf, records, folds, groups, random_state)
+    trials: list[Trial] = []
+    stopped = ""
+    for l2 in sorted(values, reverse=True):
+        spent = time.perf_counter() - began
+        if trials and budget is not None and spent + trials[-1].seconds > budget:
+            stopped = f"the budget of {budget:g} s would not suffice for l2={l2:g}"
+            break
+        trials.append(parts.score(float(l2)))
+        log.info("choose_l2: %s", trials[-1])
+        scores = [trial.score for trial in trials]
+        if len(scores) > WORSE and max(scores[-WORSE:]) < max(scores[:-WORSE]):
+            stopped = f"the last {WORSE} were worse than the best"
+            break
+    best = max(trials, key=lambda trial: trial.score)
+    return Tuned(best.l2, parts.measure, tuple(trials), folds, stopped)
+
+
+@dataclass(frozen=True)
+class _Folds:
+    models: list[CRF]
+    train: list[Records]
+    held: list[Records]
+    measure: str
+
+    @classmethod
+    def of(
+        cls,
+        crf: CRF,
+        records: Records,
+        folds: int,
+        groups: Sequence[Hashable] | None,
+        random_state: int,
+    ) -> _Folds:
+        if records.known_labels is None:
+            raise InputError("choose_l2 needs records with labels; not one is known.")
+        if len(records) < folds:
+            raise InputError(f"choose_l2: {len(records)} records cannot be cut into {folds} folds.")
+        held = list(records.split(*[1 / folds] * folds, by=groups, random_state=random_state))
+        kind = type(records)
+        train = [
+            kind.concatenate(part for other, part in enumerate(held) if other != number)
+            for number in range(folds)
+        ]
+        models = [CRF(**crf.get_params(deep=False)) for _ in held]
+        labels = {label for told in records.known_labels for label in told or () if label}
+        return cls(models, train, held, "F1" if marks_spans(sorted(labels)) else "right")
+
+    def score(self, l2: float) -> Trial:
+        began = time.perf_counter()
+        gold: list[list[Any]] = []
+        predicted: list[list[Any]] = []
+        likelihood = positions = 0.0
+        for model, train, held in zip(self.models, self.train, self.held, strict=True):
+            with warnings.catch_warnings():
+                # A label that only the held part has counts as wrong, as it should.
+                warnings.simplefilter("ignore", UnseenWarning)
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.set_params(l2=l2, verbose=False)
+                model.fit(train, warm_start=model._is_fitted())
+                likelihood += model.log_likelihood(held)
+            told = held.known_labels or []
+            said = model.predict(held)
+            gold += told
+            predicted += said
+            positions += sum(label is not None for label in chain.from_iterable(told))
+        score = _score(gold, predicted, self.measure)
+        return Trial(l2, score, likelihood / positions, time.perf_counter() - began)
+
+
+def _score(gold: list[Any], predicted: list[Any], measure: str) -> float:
+    if measure == "F1":
+        pairs = [
+            (told, said) for told, said in zip(gold, predicted, strict=True) if None not in told
+        ]
+        if pairs:
+            told, said = zip(*pairs, strict=True)
+            return slot_scores(list(told), list(said)).f1
+    right = [
+        told == said
+        for told, said in zip(
+            chain.from_iterable(gold), chain.from_iterable(predicted), strict=True
+        )
+        if told is not None
+    ]
+    return float(np.mean(right))

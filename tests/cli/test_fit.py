@@ -1,0 +1,140 @@
+"""`purport fit` beyond slots in memory: sessions, activities, batches, a penalty that is chosen."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import purport
+from purport.cli.program import main
+from purport.simulate.utterances import utterance_world
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    utterance_world(150, 1).write(tmp_path / "train.parquet")
+    utterance_world(60, 2).write(tmp_path / "dev.jsonl")
+    return tmp_path
+
+
+def run(capsys, *words):
+    code = main([str(word) for word in words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def invented_sessions(count, seed):
+    random = np.random.default_rng(seed)
+    goals = {"buy": ["cheap tv", "tv deals", "buy tv"], "learn": ["what is tv", "tv history"]}
+    obs, labels = [], []
+    for _ in range(count):
+        goal = ["buy", "learn"][random.integers(2)]
+        length = int(random.integers(1, 6))
+        obs.append([goals[goal][random.integers(len(goals[goal]))] for _ in range(length)])
+        labels.append([goal] * length)
+    return purport.Sessions.from_lists(obs, labels=labels, ids=[f"s{n}" for n in range(count)])
+
+
+def test_sessions_are_learnt_labelled_tested_and_inspected(capsys, here):
+    invented_sessions(60, 1).write(here / "log.jsonl")
+    invented_sessions(20, 2).write(here / "new.jsonl")
+    code, _, err = run(capsys, "fit", "sessions", "log.jsonl", "-o", "m", "--dev", "new.jsonl")
+    assert code == 0
+    assert "m: learnt 2 labels from 60 sessions in " in err
+    assert "m: dev: " in err
+    code, out, _ = run(capsys, "label", "m", "new.jsonl")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert len(rows) == 20
+    assert all(len(row["labels"]) == len(row["steps"]) for row in rows)
+    assert run(capsys, "label", "m", "new.jsonl", "-o", "labelled.parquet")[0] == 0
+    assert len(purport.Sessions.read("labelled.parquet")) == 20
+    code, out, _ = run(capsys, "evaluate", "m", "new.jsonl", "--json")
+    assert code == 0
+    assert json.loads(out)["accuracy"] > 0.9
+    code, out, _ = run(capsys, "inspect", "m", "--label", "buy")
+    assert code == 0
+    assert "what speaks for buy" in out
+
+
+def test_activities_are_learnt_from_sensors(capsys, here):
+    lines = ["day\ttime\traw\tlabel"]
+    for day in range(6):
+        for minute in range(30):
+            when = f"2026-01-{day + 1:02} 10:{minute:02}:00"
+            seen = {1: "01", 6: "10"}.get(minute % 10, "00")
+            label = "cook" if 1 <= minute % 10 < 6 else "sleep"
+            lines.append(f"{day}\t{when}\t{seen}\t{label}")
+    (here / "slices.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    named = ["--columns", "id=day", "--columns", "t=time", "--columns", "obs=raw"]
+    code, _, err = run(capsys, "fit", "activity", "slices.tsv", "-o", "m", *named, "--l2", "0.01")
+    assert code == 0, err
+    code, out, _ = run(capsys, "evaluate", "m", "slices.tsv", *named, "--json")
+    assert code == 0
+    assert json.loads(out)["accuracy"] > 0.95
+
+
+def test_a_penalty_is_chosen(capsys):
+    code, out, err = run(
+        capsys, "fit", "slots", "train.parquet", "-o", "m", "--tune", "--budget", "60", "--json"
+    )
+    assert code == 0
+    told = json.loads(out)
+    assert told["l2"] in [trial["l2"] for trial in told["tuned"]]
+    assert "m: cross-validation in 5 folds:" in err
+    assert "<-" in err
+    assert purport.load("m").l2 == told["l2"]
+
+
+def test_batches_that_stop_early(capsys):
+    code, out, err = run(
+        capsys, "fit", "slots", "train.parquet", "-o", "m", "--passes", "4", "--batch", "40",
+        "--dev", "dev.jsonl", "--early-stop", "--json",
+    )  # fmt: skip
+    assert code == 0
+    told = json.loads(out)
+    assert told["utterances"] == 150
+    assert 1 <= told["iterations"] <= 4
+    assert " passes, " in err
+    assert told["dev"]["f1"] > 0.5
+
+
+def test_bio_and_gazetteers(capsys, here):
+    (here / "towns.txt").write_text("San Jose\nBoston\n", encoding="utf-8")
+    code, _, err = run(
+        capsys, "fit", "slots", "train.parquet", "-o", "m", "--bio", "--gazetteer", "town=towns.txt"
+    )
+    assert code == 0, err
+    model = purport.load("m")
+    assert model.forbid == "bio"
+    (here / "towns.txt").unlink()
+    assert purport.load("m").predict(utterance_world(3, 4))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--early-stop"], "--early-stop needs --dev"),
+        (["--budget", "3"], "belong to --tune"),
+        (["--groups", "who"], "belong to --tune"),
+        (["--passes", "2", "--tune"], "does not go with --passes"),
+        (["--gazetteer", "towns"], "NAME=FILE"),
+        (["--gazetteer", "a=b", "--gazetteer", "a=c"], "NAME=FILE"),
+        (["--gazetteer", "a=missing.txt"], "missing.txt"),
+        (["--tune", "--groups", "who"], "no field 'who'"),
+    ],
+)
+def test_wishes_that_do_not_go_together(capsys, here, words, message):
+    code, out, err = run(capsys, "fit", "slots", "train.parquet", "-o", "m", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not (here / "m").exists()
+
+
+def test_standard_input_cannot_be_read_twice(capsys):
+    code, _, err = run(capsys, "fit", "slots", "-", "-o", "m", "--passes", "2")
+    assert code == 2
+    assert "give files, not -" in err
