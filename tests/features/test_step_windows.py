@@ -225,9 +225,13 @@ def test_the_hash_of_a_feature_never_changes() -> None:
     ]
 
 
+OTHERS = ("text", "change", "clicks", "position", "gaps")
+NO_TEXTS: dict[str, Any] = {"words": None, "characters": None}
+
+
 @given(sessions)
 def test_numbers_that_are_not_cut_are_divided_by_their_median(train: list[list[Step]]) -> None:
-    encoder = SessionWindows((0, 0), None, None, False, False, True, None, False, False, False)
+    encoder = SessionWindows((0, 0), bins=None, **dict.fromkeys(OTHERS, False), **NO_TEXTS)
     rows = encoder.fit_transform(log_of(train))
     names = encoder.feature_names()
     sizes: dict[str, list[float]] = {}

@@ -15,7 +15,7 @@ import numpy as np
 
 from purport.errors import InputError
 from purport.features.keys import NOTHING
-from purport.features.parts import RaggedCodes
+from purport.features.parts import RaggedCodes, first_steps
 from purport.features.unique import number_ragged
 from purport.features.vocabulary import Vocabulary
 from purport.records.columns import Coded, offsets_of
@@ -89,15 +89,12 @@ class SensorSets:
     def run_starts(self) -> NDArray[np.int64]:
         """Return the step since which the same sensors are on, for every step."""
         fresh = np.append(True, self.raw[1:] != self.raw[:-1])[: len(self.raw)]
-        fresh[self._starts()] = True
+        fresh[first_steps(self._offsets)] = True
         return np.maximum.accumulate(np.where(fresh, np.arange(len(fresh)), 0))
 
     def session_starts(self) -> NDArray[np.int64]:
         """Return the first step of its session, for every step."""
         return np.repeat(self._offsets[:-1], np.diff(self._offsets))
-
-    def _starts(self) -> NDArray[np.int64]:
-        return self._offsets[:-1][np.diff(self._offsets) > 0]
 
     def _number(self, sensors: Sensors) -> int:
         return self._numbers.setdefault(sensors, len(self._numbers))
@@ -165,7 +162,7 @@ class SensorSets:
 
     def _changed(self) -> NDArray[np.int32]:
         before = np.append(np.int32(EMPTY), self.raw[:-1])[: len(self.raw)]
-        starts = self._starts()
+        starts = first_steps(self._offsets)
         # What was on before a session began is not known, so nothing changes at its first step.
         before[starts] = self.raw[starts]
         return self._of_pairs(before, self.raw, frozenset.symmetric_difference)
