@@ -277,7 +277,11 @@ def test_sensors_of_the_records_themselves() -> None:
     encoder = SensorWindows(("raw", "change", "last"), durations=False, hour=False, bias=False)
     encoder.fit(log_of([session]))
     assert encoder.strings(log_of([session])) == [
-        [["raw=1"], ["raw=0", "raw=1", "change=1", "last=0"], ["raw=0", "raw=1", "last=1"]]
+        [
+            ["raw=1", "change=none", "last=none"],
+            ["raw=0", "raw=1", "change=1", "last=0"],
+            ["raw=0", "raw=1", "change=none", "last=1"],
+        ]
     ]
 
 
@@ -374,4 +378,4 @@ def test_the_slices_of_a_house_are_few_different_rows(real_data: Path) -> None:
     house = Sessions.read(source, columns=columns)
     encoder = SensorWindows(("raw", "change", "last"), durations=False, hour=False)
     rows = encoder.fit_transform(house)
-    assert (len(house), rows.positions, rows.width) == (29, 40_006, 1 + 3 * 14)
+    assert (len(house), rows.positions, rows.width) == (29, 40_006, 1 + 15 + 15 + 14)
