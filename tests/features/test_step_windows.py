@@ -225,9 +225,13 @@ def test_the_hash_of_a_feature_never_changes() -> None:
     ]
 
 
+OTHERS = ("text", "change", "clicks", "position", "gaps")
+NO_TEXTS: dict[str, Any] = {"words": None, "characters": None}
+
+
 @given(sessions)
 def test_numbers_that_are_not_cut_are_divided_by_their_median(train: list[list[Step]]) -> None:
-    encoder = SessionWindows((0, 0), None, None, False, False, True, None, False, False, False)
+    encoder = SessionWindows((0, 0), bins=None, **dict.fromkeys(OTHERS, False), **NO_TEXTS)
     rows = encoder.fit_transform(log_of(train))
     names = encoder.feature_names()
     sizes: dict[str, list[float]] = {}
@@ -273,7 +277,11 @@ def test_sensors_of_the_records_themselves() -> None:
     encoder = SensorWindows(("raw", "change", "last"), durations=False, hour=False, bias=False)
     encoder.fit(log_of([session]))
     assert encoder.strings(log_of([session])) == [
-        [["raw=1"], ["raw=0", "raw=1", "change=1", "last=0"], ["raw=0", "raw=1", "last=1"]]
+        [
+            ["raw=1", "change=none", "last=none"],
+            ["raw=0", "raw=1", "change=1", "last=0"],
+            ["raw=0", "raw=1", "change=none", "last=1"],
+        ]
     ]
 
 
@@ -370,4 +378,4 @@ def test_the_slices_of_a_house_are_few_different_rows(real_data: Path) -> None:
     house = Sessions.read(source, columns=columns)
     encoder = SensorWindows(("raw", "change", "last"), durations=False, hour=False)
     rows = encoder.fit_transform(house)
-    assert (len(house), rows.positions, rows.width) == (29, 40_006, 1 + 3 * 14)
+    assert (len(house), rows.positions, rows.width) == (29, 40_006, 1 + 15 + 15 + 14)

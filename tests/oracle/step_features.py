@@ -169,7 +169,10 @@ def sensor_strings(sessions: list[list[Step]], parameters: dict[str, Any]) -> Sa
         raw = [_on(step, parameters["texts"]) for step in session]
         change, last = [], []
         for place, step in enumerate(session):
-            changed = raw[place] ^ raw[place - 1] if place else set()
+            if parameters["texts"] == "events":
+                changed = raw[place] - raw[place - 1] if place else raw[place]
+            else:
+                changed = raw[place] ^ raw[place - 1] if place else set()
             if parameters["texts"] == "bits" and step.get("change") is not None:
                 changed = _bits(step["change"])
             latest = changed or (change_before(change) or set())
@@ -210,7 +213,8 @@ def _of_sensors(
         for offset in range(first, last + 1):
             if 0 <= place + offset < len(session):
                 mark = f"[{offset}]" if offset else ""
-                said += [f"{name}{mark}={sensor}" for sensor in shown[name][place + offset]]
+                sensors = shown[name][place + offset] or {"none"}
+                said += [f"{name}{mark}={sensor}" for sensor in sensors]
     if parameters["durations"]:
         start = _start(shown["raw"], place)
         said.append(f"lasted={_lasted(session, start, place)}")

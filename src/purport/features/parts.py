@@ -33,6 +33,17 @@ def stem(name: str, offset: int) -> str:
     return f"{name}[{offset}]" if offset else name
 
 
+def first_steps(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first step of each session that has one.
+
+    Examples
+    --------
+    >>> first_steps(np.array([0, 2, 2, 3])).tolist()
+    [0, 2]
+    """
+    return offsets[:-1][np.diff(offsets) > 0]
+
+
 def column_name(stem: str, string: str) -> str:
     """Return the name of a column; that of a part without a name is the string itself.
 

@@ -42,8 +42,10 @@ class SensorWindows(StepWindows):
     ----------
     representations : tuple of "raw", "change", "last"
         Sensors that are on; that differ from the step before; that differ from the step before or,
-        when none does, did so last. Where texts are bits and steps have fields ``change`` and
-        ``last`` of bits, these are taken instead of what is found here.
+        when none does, did so last. Events have no end: with them only what is new differs. Where
+        texts are bits and steps have fields ``change`` and ``last`` of bits, these are taken
+        instead of what is found here: they may know more, as what went on and off within a step.
+        No sensor at all is "none".
     window : (first, last)
         The offsets of the steps whose sensors are features of a step.
     texts : "bits" or "events"
@@ -77,7 +79,7 @@ class SensorWindows(StepWindows):
     >>> windows.strings(log)[0][1]
     ['bias', 'change=0', 'last=0', 'lasted=0 s', 'lasted_before=<=64 s']
     >>> windows.strings(log)[0][2]
-    ['bias', 'last=0', 'lasted=<=64 s', 'lasted_before=<=64 s']
+    ['bias', 'change=none', 'last=0', 'lasted=<=64 s', 'lasted_before=<=64 s']
     """
 
     _constraints: ClassVar[Mapping[str, Constraint]] = {

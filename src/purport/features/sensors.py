@@ -15,10 +15,10 @@ import numpy as np
 
 from purport.errors import InputError
 from purport.features.keys import NOTHING
-from purport.features.parts import RaggedCodes
+from purport.features.parts import RaggedCodes, first_steps
 from purport.features.unique import number_ragged
 from purport.features.vocabulary import Vocabulary
-from purport.records.columns import Coded, offsets_of
+from purport.records.columns import Coded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,9 @@ Sensors = frozenset[int]
 
 EMPTY = 0
 """The number of the set without sensors."""
+
+NONE = "none"
+"""What is said of the set without sensors."""
 
 _BITS = re.compile(r"[01]+")
 
@@ -48,8 +51,8 @@ class SensorSets:
     Attributes
     ----------
     raw, change, last : (P,) int32
-        The number of the set of sensors at each step: those that are on, those that differ from the
-        step before, those that differed last.
+        The number of the set of sensors at each step: those that are on; those that differ from the
+        step before, or with events, which have no end, are on and were not; those that did so last.
 
     Examples
     --------
@@ -57,7 +60,7 @@ class SensorSets:
     >>> sets = SensorSets(Sessions.from_lists([["01", "11", "11"]]), "bits")
     >>> table = sets.table()
     >>> [table.strings[code] for code in table.codes.tolist()], table.starts.tolist()
-    (['1', '0', '1', '0'], [0, 0, 1, 3, 4])
+    (['none', '1', '0', '1', '0'], [0, 1, 2, 4, 5])
     >>> sets.raw.tolist(), sets.change.tolist(), sets.last.tolist()
     ([1, 2, 2], [0, 3, 0], [0, 3, 3])
     """
@@ -72,32 +75,26 @@ class SensorSets:
             self.raw = self._of_texts(records.obs_codes, records.obs_vocabulary, texts)
         if records.named is not None:
             self.raw = self._of_pairs(self.raw, self._of_named(records.named), frozenset.union)
-        self.change = self._changed()
+        self.change = self._started() if texts == "events" else self._changed()
         self._take_given(records, "change", texts, self.change)
         self.last = self._lasting()
         self._take_given(records, "last", texts, self.last)
 
     def table(self) -> RaggedCodes:
         """Return the sensors of each set, by name, so that no batch orders them in another way."""
-        lengths = offsets_of(list(map(len, self._numbers)))
-        strings = self._sensors.strings()
-        codes = [
-            code for sensors in self._numbers for code in sorted(sensors, key=strings.__getitem__)
-        ]
-        return RaggedCodes(lengths, np.array(codes, np.int32), strings)
+        names = self._sensors.strings()
+        sets = (sorted(names[code] for code in sensors) for sensors in self._numbers)
+        return RaggedCodes.of(sensors or [NONE] for sensors in sets)
 
     def run_starts(self) -> NDArray[np.int64]:
         """Return the step since which the same sensors are on, for every step."""
         fresh = np.append(True, self.raw[1:] != self.raw[:-1])[: len(self.raw)]
-        fresh[self._starts()] = True
+        fresh[first_steps(self._offsets)] = True
         return np.maximum.accumulate(np.where(fresh, np.arange(len(fresh)), 0))
 
     def session_starts(self) -> NDArray[np.int64]:
         """Return the first step of its session, for every step."""
         return np.repeat(self._offsets[:-1], np.diff(self._offsets))
-
-    def _starts(self) -> NDArray[np.int64]:
-        return self._offsets[:-1][np.diff(self._offsets) > 0]
 
     def _number(self, sensors: Sensors) -> int:
         return self._numbers.setdefault(sensors, len(self._numbers))
@@ -164,11 +161,21 @@ class SensorSets:
         return np.array(table, np.int32)[own]
 
     def _changed(self) -> NDArray[np.int32]:
-        before = np.append(np.int32(EMPTY), self.raw[:-1])[: len(self.raw)]
-        starts = self._starts()
         # What was on before a session began is not known, so nothing changes at its first step.
-        before[starts] = self.raw[starts]
+        before = self._before(self.raw)
         return self._of_pairs(before, self.raw, frozenset.symmetric_difference)
+
+    def _started(self) -> NDArray[np.int32]:
+        # An event has no end: what changes at a step is what it is about, if that is new.
+        before = self._before(np.full(len(self.raw), EMPTY, np.int32))
+        return self._of_pairs(self.raw, before, frozenset.difference)
+
+    def _before(self, at_first: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the set of the step before each, and of `at_first` at first steps."""
+        before = np.append(np.int32(EMPTY), self.raw[:-1])[: len(self.raw)]
+        starts = first_steps(self._offsets)
+        before[starts] = at_first[starts]
+        return before
 
     def _lasting(self) -> NDArray[np.int32]:
         steps = np.arange(len(self.change))

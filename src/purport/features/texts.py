@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purport.features.keys import NOTHING
-from purport.features.parts import RaggedCodes
+from purport.features.parts import RaggedCodes, first_steps
 from purport.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Texts:
             The words.
         """
         before = np.append(NOTHING, self.codes[:-1])[: len(self.codes)]
-        before[self._offsets[:-1][np.diff(self._offsets) > 0]] = NOTHING
+        before[first_steps(self._offsets)] = NOTHING
         both = (before >= 0) & (self.codes >= 0)
         size = len(self.strings)
         pairs, own = np.unique(

@@ -8,6 +8,7 @@ import numpy as np
 
 from purport.features.buckets import doubling
 from purport.features.keys import NOTHING
+from purport.features.parts import first_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,10 +38,9 @@ def gaps(records: Sessions) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     ([-2, 9], '<=64', True)
     """
     times = times_of(records)
-    lengths = np.diff(records.offsets)
     since = np.full(len(times), NOTHING, np.int32)
     since[1:] = doubling(np.diff(times))
-    since[records.offsets[:-1][lengths > 0]] = NOTHING
+    since[first_steps(records.offsets)] = NOTHING
     until = np.append(since[1:], np.int32(NOTHING))[: len(times)]
     return since, until
 
