@@ -165,3 +165,22 @@ def cpu_name() -> str:
         numbers = [facts.get(key, "?") for key in ("cpu family", "model")]
         return f"{facts.get('model name', '?')} (family {numbers[0]}, model {numbers[1]})"
     return platform.processor() or platform.machine() or sys.platform
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory that this process has held so far, or None where it cannot be told.
+
+    Linux hands the peak of `getrusage` on from the parent at the start of a process; its own
+    stands in VmHWM.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

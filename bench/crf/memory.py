@@ -13,6 +13,7 @@ from bench.benchmark import BenchError, Setting
 from bench.crf import crfsuite, ours
 from bench.crf.data import Sentences
 from bench.tables import Row, Table
+from bench.timing import peak_megabytes
 from purport.sequence.crf import CRF
 
 ITERATIONS = 3
@@ -65,25 +66,6 @@ def _alone(path: str, how: str) -> list[float] | None:
     told: list[float | None] = json.loads(done.stdout.splitlines()[-1])
     peaks = [peak for peak in told if peak is not None]
     return peaks if len(peaks) == len(told) else None
-
-
-def peak_megabytes() -> float | None:
-    """Return the most memory that this process has held so far, or None where it cannot be told.
-
-    Linux hands the peak of `getrusage` on from the parent at the start of a process; its own
-    stands in VmHWM.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / 1e6
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
 def train_alone(path: str, how: str) -> list[float | None]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from bench.records.mutations import Original, originals
+from bench.timing import peak_megabytes
 from purport.errors import PurportError, RecordError, SkippedRowsWarning
 from purport.records.records import Records
 
@@ -101,7 +102,7 @@ def read_spoilt(original: Original, numbers: range, folder: Path) -> Tally:
             tally.skipped += bool(found)
             tally.rows_skipped += found or 0
         tally.slowest = max(tally.slowest, time.perf_counter() - began)
-    tally.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    tally.peak = peak_megabytes() or 0.0
     return tally
 
 

@@ -81,7 +81,8 @@ def sessions_of(
     """
     open_id: object = None
     first, session = 0, Fields()
-    torn = False
+    torn = predicted = False
+    plain: set[str] = {"id"}
     for number, fields in rows:
         name = fields.get("id")
         if name is None or name != open_id:
@@ -89,12 +90,21 @@ def sessions_of(
                 yield first, session
             open_id, first = name, number
             session = _begun(fields)
+            predicted = False
             torn = isinstance(name, Hashable) and name is not None and not ended.begins(name)
             if torn:
                 session = {}
                 faults.add(number, BadRowError(SPLIT))
-        if not torn:
+        if torn:
+            continue
+        if not predicted and (fields.keys() <= plain or _are_plain(fields, plain)):
+            if "t" in fields:
+                fields |= typed({"t": fields["t"]})
+            fields.pop("id", None)
+            session["steps"].append(fields)
+        else:
             _take_step(session, typed(fields))
+            predicted = not _PREDICTED.isdisjoint(session)
     if session:
         yield first, session
 
@@ -147,16 +157,17 @@ def typed_cells(fields: Fields) -> Fields:
     >>> typed_cells({"obs.n": "1.5", "obs.from": "mail", "t": "12", "clicked": "a b"})
     {'obs.n': 1.5, 'obs.from': 'mail', 't': 12, 'clicked': ['a', 'b']}
     """
-    typed = {
-        name: _value(cell) if name[:LENGTH] == FEATURE and isinstance(cell, str) else cell
-        for name, cell in fields.items()
-    }
-    if isinstance(cell := typed.get("clicked"), str):
-        typed["clicked"] = [part for part in cell.split(" ") if part]
-    for name in ("t", "probability", OF_SESSION + "probability"):
-        if isinstance(cell := typed.get(name), str):
+    typed = dict(fields)
+    for name, cell in fields.items():
+        if not isinstance(cell, str):
+            continue
+        if name[:LENGTH] == FEATURE:
+            typed[name] = _value(cell)
+        elif name in _NUMBERS:
             number = _value(cell)
             typed[name] = cell if isinstance(number, str | bool) else number
+        elif name == "clicked":
+            typed[name] = [part for part in cell.split(" ") if part]
     return typed
 
 
@@ -193,6 +204,19 @@ def _begun(fields: Fields) -> Fields:
 
 _OF_STEPS = frozenset({"obs", "clicked", "label", "t", "who"})
 _OF_ROWS = frozenset({"id", *PREDICTED})
+_NUMBERS = frozenset({"t", "probability", OF_SESSION + "probability"})
+_PREDICTED = frozenset(PREDICTED)
+_NOT_PLAIN = _PREDICTED | {"clicked"}
+
+
+def _are_plain(fields: Fields, plain: set[str]) -> bool:
+    """Tell whether all fields are of the step as they stand, or are its time; learn their names."""
+    plain |= {
+        name
+        for name in fields
+        if name not in _NOT_PLAIN and not name.startswith((FEATURE, OF_SESSION, OF_STEP))
+    }
+    return fields.keys() <= plain
 
 
 def _take_step(session: Fields, fields: Fields) -> None:
