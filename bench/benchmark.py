@@ -10,7 +10,11 @@ from typing import Any
 from bench.tables import Table
 from bench.timing import Others, machine
 
-BENCHMARKS = {"crf": "bench.crf", "records": "bench.records"}
+BENCHMARKS = {
+    "crf": "bench.crf",
+    "learning": "bench.learning",
+    "records": "bench.records",
+}
 """Name of each benchmark, and the module that holds its `PARTS` and its `ABOUT`."""
 
 DISTURBED = 0.15
