@@ -34,7 +34,7 @@ def compare(setting: Setting, name: str, one_of: int) -> Table:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the iterations are said
             models[forbid] = CRF(l2=L2, max_iter=MAX_ITERATIONS, forbid=forbid).fit(train.records)
-        evaluations = models[forbid].history_[-1]["evaluations"]
+        evaluations = sum(now["evaluations"] for now in models[forbid].history_)
         training[forbid] = (time.perf_counter() - began) / evaluations
     said = {forbid: model.predict(dev.records) for forbid, model in models.items()}
     asked = {forbid: partial(model.predict, dev.records) for forbid, model in models.items()}
@@ -46,7 +46,7 @@ def compare(setting: Setting, name: str, one_of: int) -> Table:
         speed = dev.tokens / median(labelling[forbid].wall)
         note = (
             f"{broken} of {len(dev.labels)} sentences break BIO; {1e3 * training[forbid]:.0f} ms an"
-            f" iteration of training; {speed:,.0f} words a second to label"
+            f" evaluation in training; {speed:,.0f} words a second to label"
         )
         rows.append(Row(f"forbid={forbid!r}", f1, note=note))
     rows.append(Row("difference", told.difference, None, (told.low, told.high)))

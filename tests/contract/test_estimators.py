@@ -62,6 +62,7 @@ def watched(sessions: int, texts: list[str], seed: int = 5) -> Sessions:
 
 
 QUERIES = [f"{one} {two}" for one, two in pairwise(WORDS)]
+LOG = watched(100, QUERIES)
 BITS = ["000", "001", "010", "011", "110", "111"]
 
 
@@ -138,10 +139,35 @@ def lengths_of(asked: Any) -> list[int]:
     return list(map(len, asked.tokens if isinstance(asked, Utterances) else asked))
 
 
+def labellings_of_each(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is list
+    for labellings, length in zip(found, lengths_of(asked), strict=True):
+        assert 1 <= len(labellings) <= 5
+        assert all(len(labels) == length for labels, _ in labellings)
+        probabilities = [probability for _, probability in labellings]
+        assert all(type(probability) is float for probability in probabilities)
+        assert probabilities == sorted(probabilities, reverse=True)
+        assert sum(probabilities) <= 1.0 + 1e-9
+
+
+def without_loose_insides(talk: Utterances) -> Utterances:
+    """Return the same sentences with tags that are BIO."""
+    slots = []
+    for tags in talk.slots or []:
+        mended: list[str | None] = []
+        for tag in tags:
+            before = mended[-1] if mended else "O"
+            fits = tag != "I-time" or before in ("B-time", "I-time")
+            mended.append(tag if fits else "B-time")
+        slots.append(mended)
+    return Utterances.from_lists(talk.tokens, slots=slots)
+
+
 SEQUENCES = {
     "predict": labels_of_each,
     "predict_proba": probabilities_of_each,
     "predict_marginals": marginals_of_each,
+    "predict_nbest": labellings_of_each,
 }
 CASES = {
     "CRF on lists": Case(
@@ -159,6 +185,20 @@ CASES = {
         OTHER,
         SEQUENCES,
         [(TALK[:0],), (TALK[:0], [])],
+    ),
+    "CRF on sessions": Case(
+        lambda **changed: CRF(**{"max_iter": 200, "tol": 1e-3} | changed),
+        (LOG, [[f"label{place % 2}" for place in range(n)] for n in lengths_of(LOG)]),
+        watched(20, QUERIES, seed=6),
+        SEQUENCES,
+        [(LOG,), (LOG[:0],), (LOG[:0], [])],
+    ),
+    "CRF under rules": Case(
+        lambda **changed: CRF(**{"max_iter": 200, "tol": 1e-3, "forbid": "bio"} | changed),
+        (without_loose_insides(TALK),),
+        OTHER,
+        SEQUENCES,
+        [(TALK,)],
     ),
     "TokenWindows": Case(
         lambda **changed: TokenWindows(**{"words": (-1, 1), "prefixes": [2, 3]} | changed),

@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from purport.features.sensor_windows import SensorWindows
 from purport.features.token_windows import TokenWindows
+from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.store.folders import FORMAT, describe, load, save
@@ -25,6 +28,9 @@ SENTENCES = [
     ("play Blue Train by Coltrane", "O B-title I-title O B-artist"),
     ("stop", "O"),
 ]
+STEPS = [["a query", "another query", "a query"], ["another", "one"]]
+BITS = [["00", "01", "01", "00"], ["10", "00"]]
+NUMBERS = np.array([[0.5, 0.0], [1.5, 1.0], [2.0, -1.0], [0.1, 0.2], [1.1, 0.0]])
 UNKNOWN = ["wake me at half past nine", "play some Blue Coltrane", "spiele Müsik"]
 
 
@@ -41,6 +47,11 @@ def features(sentence: str) -> list[dict[str, object]]:
     ]
 
 
+def log(texts: list[list[str]]) -> Sessions:
+    times = [[60 * place for place in range(len(line))] for line in texts]
+    return Sessions.from_lists(texts, times=times)
+
+
 def make(folder: Path) -> None:
     """Write the models of the present format, and what they say."""
     sentences, slots = map(list, zip(*SENTENCES, strict=True))
@@ -48,9 +59,25 @@ def make(folder: Path) -> None:
     records = CRF(l2=0.05, features=windows, max_iter=50).fit(talk(sentences, slots))
     lists = CRF(l2=0.05, l1=0.01, max_iter=200, tol=1e-4)
     lists.fit([features(sentence) for sentence in sentences], [line.split() for line in slots])
-    save(records, folder / "crf-records")
-    save(lists, folder / "crf-lists")
-    said = {name: says(folder, name) for name in ("crf-lists", "crf-records")}
+    online = CRF(l2=0.05, forbid="bio", random_state=3, features=TokenWindows(hash_bits=8))
+    for _ in range(3):
+        online.partial_fit(talk(sentences, slots))
+    labels = [["a" if place % 2 else "b" for place in range(len(line))] for line in STEPS]
+    sessions = CRF(l2=0.05, max_iter=200).fit(log(STEPS), labels)
+    sensors = CRF(l2=0.05, max_iter=200, features=SensorWindows(representations=("raw", "last")))
+    sensors.fit(log(BITS), [["on" if "1" in bits else "off" for bits in line] for line in BITS])
+    rows = CRF(l2=0.05, max_iter=200).fit(NUMBERS, [0, 1, 1, 0, 1], groups=[0, 0, 1, 1, 1])
+    models = {
+        "crf-lists": lists,
+        "crf-online": online,
+        "crf-records": records,
+        "crf-rows": rows,
+        "crf-sensors": sensors,
+        "crf-sessions": sessions,
+    }
+    for name, model in models.items():
+        save(model, folder / name)
+    said = {name: says(folder, name) for name in models}
     text = json.dumps(said, indent=1) + "\n"
     (folder / "said.json").write_text(text, encoding="utf-8", newline="\n")
 
@@ -58,10 +85,18 @@ def make(folder: Path) -> None:
 def says(folder: Path, name: str) -> dict[str, object]:
     """Return what a saved model says of sentences that it has not seen."""
     model = load(folder / name)
-    X = talk(UNKNOWN) if name == "crf-records" else [features(line) for line in UNKNOWN]
+    X = {
+        "crf-lists": [features(line) for line in UNKNOWN],
+        "crf-online": talk(UNKNOWN),
+        "crf-records": talk(UNKNOWN),
+        "crf-rows": NUMBERS,
+        "crf-sensors": log([["10", "11", "00"]]),
+        "crf-sessions": log([["a query", "another", "never seen"]]),
+    }[name]
+    groups = {"groups": [0, 0, 0, 1, 1]} if name == "crf-rows" else {}
     return {
-        "labels": model.predict(X),
-        "probabilities": [sequence.tolist() for sequence in model.predict_proba(X)],
+        "labels": [np.asarray(sequence).tolist() for sequence in model.predict(X, **groups)],
+        "probabilities": [sequence.tolist() for sequence in model.predict_proba(X, **groups)],
         "transitions": model.transitions_.tolist(),
         "classes": model.classes_.tolist(),
         "parameters": repr(model),
@@ -74,8 +109,10 @@ def flat(numbers: list[object]) -> list[float]:
     return [numbers]
 
 
-@pytest.mark.parametrize("name", ["crf-lists", "crf-records"])
-@pytest.mark.parametrize("written", sorted(path.name for path in MODELS.glob("*")))
+@pytest.mark.parametrize(
+    ("written", "name"),
+    sorted((path.parent.name, path.name) for path in MODELS.glob("*/crf-*")),
+)
 def test_an_old_model_says_what_it_said(written: str, name: str) -> None:
     folder = MODELS / written
     before = json.loads((folder / "said.json").read_text(encoding="utf-8"))[name]

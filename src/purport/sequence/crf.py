@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from purport.errors import InputError, ParameterError, PurportWarning
-from purport.estimator.base import State
 from purport.estimator.constraints import (
     BOOLEAN,
     Constraint,
@@ -35,7 +34,6 @@ from purport.sequence.growth import grow
 from purport.sequence.inputs import (
     Windows,
     check_form,
-    encoder_named,
     form_of,
     known_of,
     make_encoder,
@@ -44,7 +42,7 @@ from purport.sequence.inputs import (
     soft_of,
 )
 from purport.sequence.labels import UNKNOWN, LabelCodes, with_shares
-from purport.sequence.likelihood import NegativeLogLikelihood, Scores
+from purport.sequence.likelihood import NegativeLogLikelihood
 from purport.sequence.observed import observed_arcs, observed_counts, observed_layout
 from purport.sequence.online import Online
 from purport.sequence.partitions import make_partitions
@@ -288,7 +286,7 @@ class CRF(LearntWeights):
             if not warm_start:
                 self._begin(given)
             self._counts = given.counts()
-            self._online: Online | None = None
+            self._online = None
             self._keep(self._theta, [], converged=False)
             self._train(given, working, None if dev is None else self._watch(dev, working))
         return self
@@ -425,14 +423,6 @@ class CRF(LearntWeights):
     @property
     def _l1(self) -> float:
         return self.l1 if self.c1 is None else self.c1
-
-    def _keep(
-        self, theta: NDArray[np.float64], history: list[dict[str, float]], converged: bool
-    ) -> None:
-        self._ready: list[Scores] = []
-        self._theta = theta
-        self.history_ = history
-        self.converged_ = converged
 
     # Learning from one batch after the other.
 
@@ -604,87 +594,6 @@ class CRF(LearntWeights):
         theta = grown.spread(self._theta)
         self._layout, self._arcs = grown.layout, grown.arcs
         self._keep(theta, self.history_, self.converged_)
-
-    # The machinery.
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take back a pickle; arrays of one that lies in a file may be read-only (joblib)."""
-        vars(self).update(state)
-        if self._is_fitted():
-            layout, arcs = self._layout, self._arcs
-            self._layout = Layout.of(
-                layout.states, np.array(layout.pointers), np.array(layout.targets)
-            )
-            self._arcs = Arcs(arcs.states, np.array(arcs.sources), np.array(arcs.targets), 0.0)
-            self._keep(np.array(self._theta), self.history_, self.converged_)
-
-    def _scores(self) -> Scores:
-        if not self._ready:
-            scores = Scores.of(self._layout, self._arcs, self._theta, self._rules)
-            self._ready.append(scores)
-        return self._ready[0]
-
-    def _to_state(self) -> State:
-        self._check_fitted()
-        state = State(
-            arrays={
-                "theta": self._theta,
-                "layout_pointers": self._layout.pointers,
-                "layout_targets": self._layout.targets,
-                "arc_sources": self._arcs.sources,
-                "arc_targets": self._arcs.targets,
-            },
-            settings={
-                "form": self._form,
-                "classes": self.classes_.tolist(),
-                "history": self.history_,
-                "converged": self.converged_,
-                "counts": self._counts,
-                "encoder_class": type(self._encoder).__name__,
-                "encoder_parameters": self._encoder.get_params(),
-            },
-        )
-        if self._rules is not None:
-            state = state.join("rules", self._rules.to_state())
-        if self._online is not None:
-            state = state.join("online", self._online.to_state())
-        return state.join("encoder", self._encoder._to_state())
-
-    def _check_restored(self, theta: NDArray[np.float64]) -> None:
-        """Refuse arrays that do not fit each other: kernels trust them."""
-        self._layout.check()
-        if self._layout.width != self._encoder.width:
-            raise ValueError("the weights are not those of the features")
-        if len(theta) != len(self._layout) + len(self._arcs) or theta.dtype != np.float64:
-            raise ValueError("the number or the type of the weights is wrong")
-        if self._online is not None and not self._online.fits(len(theta)):
-            raise ValueError("the state of the online optimiser has another size")
-        if self._rules is not None and not self._rules.allow(self._arcs):
-            raise ValueError("an arc with a weight is forbidden")
-
-    def _trained_on(self) -> dict[str, Any]:
-        self._check_fitted()
-        seconds = self.history_[-1]["seconds"] if self.history_ else 0.0
-        return {**self._counts, "seconds": seconds}
-
-    def _restore(self, state: State) -> None:
-        settings, arrays = state.settings, state.arrays
-        # Models of the first months knew one kind of records.
-        self._form = "utterances" if settings["form"] == "records" else settings["form"]
-        self.classes_ = np.array(settings["classes"])
-        self._counts = settings["counts"]
-        states = len(self.classes_)
-        kind: Any = encoder_named(settings.get("encoder_class"), self._form)
-        self._encoder = kind(**settings["encoder_parameters"])
-        kind._check_parameters(self._encoder)
-        self._encoder._restore(state.nested("encoder"))
-        self._layout = Layout.of(states, arrays["layout_pointers"], arrays["layout_targets"])
-        self._arcs = Arcs(states, arrays["arc_sources"], arrays["arc_targets"], 0.0)
-        self._rules = Rules.from_state(state.nested("rules"), states)
-        online = state.nested("online")
-        self._online = Online.from_state(online, self.learning_rate) if online.arrays else None
-        self._check_restored(arrays["theta"])
-        self._keep(arrays["theta"], settings["history"], settings["converged"])
 
 
 def _sorted_classes(classes: Sequence[Any] | None) -> list[Any] | None:
