@@ -416,8 +416,9 @@ def test_missing_things(tmp_path: Path, saved: dict[str, bytes]) -> None:
 def test_a_newer_format_is_told_apart(tmp_path: Path, saved: dict[str, bytes]) -> None:
     folder = lay_out(tmp_path / "model", saved)
     (folder / "model.json").write_text('{"format": 7, "what": "ever"}', encoding="utf-8")
+    said = f"format 7, this purport reads up to {folders.FORMAT}"
     for read in (load, describe):
-        with pytest.raises(ModelTooNewError, match=f"format 7, this purport reads up to {folders.FORMAT}"):
+        with pytest.raises(ModelTooNewError, match=said):
             read(folder)
 
 

@@ -118,7 +118,7 @@ class SequenceLabeller(Estimator):
         >>> crf.predict([[["b"], ["a"], ["never met"]], []])
         [['Y', 'X', 'Y'], []]
         >>> crf.predict([[["b"], ["a"]]], allowed=[["X", None]])
-        [['X', 'X']]
+        [['X', 'Y']]
         """
         rows = self._rows(X, groups)
         known = self._known(allowed, rows)
@@ -221,7 +221,7 @@ class SequenceLabeller(Estimator):
         >>> from purport.sequence.crf import CRF
         >>> crf = CRF().fit([[["a"], ["b"]]], [["X", "Y"]])
         >>> crf.sample([[["a"], ["b"]]], n=3, random_state=1)
-        [[['X', 'Y'], ['X', 'X'], ['X', 'Y']]]
+        [[['X', 'Y'], ['Y', 'X'], ['X', 'Y']]]
         """
         self._check_count("sample", "n", n)
         rows = self._rows(X, groups)

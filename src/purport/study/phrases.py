@@ -17,7 +17,7 @@ def read_phrases(path: str | os.PathLike[str]) -> list[str]:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "cities.txt"
-    >>> _ = path.write_text("San Jose\\n\\nBoston\\n", encoding="utf-8")
+    >>> _ = path.write_text("San Jose\n\nBoston\n", encoding="utf-8")
     >>> read_phrases(path)
     ['San Jose', 'Boston']
     """
