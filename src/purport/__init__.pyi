@@ -28,6 +28,8 @@ from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.sequence.dictionary import dictionary_labels
+from purport.sequence.ldcrf import LDCRF
+from purport.sequence.shdcrf import SHDCRF
 from purport.store.folders import load, save
 from purport.study.tuning import choose_l2
 
@@ -35,6 +37,8 @@ __version__: str
 
 __all__ = [
     "CRF",
+    "LDCRF",
+    "SHDCRF",
     "CheckFailedError",
     "ConvergenceWarning",
     "DependencyError",

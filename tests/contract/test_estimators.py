@@ -24,6 +24,8 @@ from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence import partitions
 from purport.sequence.crf import CRF
+from purport.sequence.ldcrf import LDCRF
+from purport.sequence.shdcrf import SHDCRF
 
 WORDS = ["play", "some", "jazz", "blues", "by", "wake", "me", "at", "half", "past", "six", "now"]
 LABELS = ["O", "B-genre", "B-artist", "B-time", "I-time"]
@@ -169,6 +171,16 @@ SEQUENCES = {
     "predict_marginals": marginals_of_each,
     "predict_nbest": labellings_of_each,
 }
+
+
+def states_of_each(found: Any, model: Any, asked: Any) -> None:
+    assert [len(sequence) for sequence in found] == lengths_of(asked)
+    states = {state for sequence in found for state in sequence}
+    assert {type(state) for state in states} == {int}
+    assert states <= set(range(model.label_given_state_.shape[1]))
+
+
+HIDDEN = SEQUENCES | {"predict_states": states_of_each}
 CASES = {
     "CRF on lists": Case(
         lambda **changed: CRF(**{"l2": 0.5, "max_iter": 200, "tol": 1e-3} | changed),
@@ -199,6 +211,30 @@ CASES = {
         OTHER,
         SEQUENCES,
         [(TALK,)],
+    ),
+    "LDCRF on lists": Case(
+        lambda **changed: LDCRF(**{"states_per_label": 2, "max_iter": 200, "tol": 1e-3} | changed),
+        (features(TALK), TALK.slots),
+        features(OTHER),
+        HIDDEN,
+        [([], []), ([[]], [[]]), ([[["a"]]], [[None]])],
+    ),
+    "SHDCRF on lists": Case(
+        lambda **changed: SHDCRF(**{"states": 8, "max_iter": 200, "tol": 1e-3} | changed),
+        (features(TALK), TALK.slots),
+        features(OTHER),
+        HIDDEN,
+        [([], []), ([[]], [[]]), ([[["a"]]], [[None]])],
+    ),
+    "SHDCRF on sessions": Case(
+        lambda **changed: SHDCRF(
+            **{"states": 5, "init": "random", "max_iter": 200, "tol": 1e-3, "decode": "best"}
+            | changed
+        ),
+        (LOG, [[f"label{place % 2}" for place in range(n)] for n in lengths_of(LOG)]),
+        watched(20, QUERIES, seed=6),
+        HIDDEN,
+        [(LOG,), (LOG[:0],), (LOG[:0], [])],
     ),
     "TokenWindows": Case(
         lambda **changed: TokenWindows(**{"words": (-1, 1), "prefixes": [2, 3]} | changed),
@@ -338,7 +374,7 @@ def test_its_repr_shows_what_differs_and_can_be_read_back(case: Case) -> None:
     kind = type(case.make())
     assert repr(kind()) == f"{kind.__name__}()"
     model = case.make()
-    read = eval(repr(model), {kind.__name__: kind for kind in (CRF, *ENCODERS)})
+    read = eval(repr(model), {kind.__name__: kind for kind in (CRF, LDCRF, SHDCRF, *ENCODERS)})
     assert repr(read) == repr(model)
 
 

@@ -12,6 +12,7 @@ from oracle.crf import WrittenDown
 
 from purport.fold import threads
 from purport.sequence import crf as module
+from purport.sequence import given as given_module
 from purport.sequence.crf import CRF
 
 LABELS = ("A", "B", "C")
@@ -68,7 +69,7 @@ def objective_and_crf(X, y, settings, weights=None, **parameters):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "train", catch)
-        patch.setattr(module.warnings, "warn", lambda *arguments, **rest: None)
+        patch.setattr(given_module.warnings, "warn", lambda *arguments, **rest: None)
         crf = CRF(**settings).fit(X, y, sample_weight=weights, **parameters)
     return caught[0], crf
 

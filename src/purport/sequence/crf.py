@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from purport.errors import InputError, ParameterError, PurportWarning
+from purport.errors import InputError, ParameterError
 from purport.estimator.constraints import (
     BOOLEAN,
     Constraint,
@@ -27,9 +25,9 @@ from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
 from purport.fold.engine import Engine
-from purport.fold.thread_engine import available_cores, threads
+from purport.fold.thread_engine import available_cores
 from purport.lattice.transitions import Arcs
-from purport.sequence.given import Given
+from purport.sequence.given import Given, check_enough
 from purport.sequence.growth import grow
 from purport.sequence.inputs import (
     Windows,
@@ -53,8 +51,6 @@ from purport.sequence.training import Watch, train
 from purport.sequence.weights import LearntWeights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 
@@ -282,7 +278,7 @@ class CRF(LearntWeights):
             )
         with self._all_or_nothing(engine) as working:
             given = self._given(X, y, sample_weight, warm_start, soft, groups, classes)
-            _check_enough(given)
+            check_enough("CRF", given)
             if not warm_start:
                 self._begin(given)
             self._counts = given.counts()
@@ -290,26 +286,6 @@ class CRF(LearntWeights):
             self._keep(self._theta, [], converged=False)
             self._train(given, working, None if dev is None else self._watch(dev, working))
         return self
-
-    @contextmanager
-    def _all_or_nothing(self, engine: Engine | None) -> Iterator[Engine]:
-        """Lend an engine; after a failure all is as before, after an interruption as far as it is.
-
-        What the last finished iteration left is a model.
-        """
-        working = threads(self.n_threads) if engine is None else engine
-        before = dict(vars(self))
-        try:
-            yield working
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-        finally:
-            if engine is None:
-                working.close()
 
     def _given(
         self,
@@ -472,7 +448,7 @@ class CRF(LearntWeights):
         with self._all_or_nothing(engine) as working:
             given = self._given(X, y, sample_weight, continues, None, groups, classes)
             if not continues:
-                _check_enough(given)
+                check_enough("CRF", given)
                 self._begin(given)
                 self._counts, self._online = {}, None
                 self._keep(self._theta, [], converged=True)
@@ -607,21 +583,3 @@ def _sorted_classes(classes: Sequence[Any] | None) -> list[Any] | None:
 
 def _nothing_known(rows: Rows, classes: Sequence[Any]) -> LabelCodes:
     return LabelCodes(np.full(rows.positions, UNKNOWN, np.int32), rows.offsets, list(classes))
-
-
-def _check_enough(given: Given) -> None:
-    classes = given.coded.classes
-    if len(given.weights) and not given.weights.any():
-        raise InputError(
-            "CRF.fit: every weight in sample_weight is zero; nothing is left to learn."
-        )
-    if not given.rows.positions:
-        raise InputError("CRF.fit needs at least one position; X has none.")
-    if not classes or not given.coded.told.any():
-        raise InputError("CRF.fit needs at least one known label; all of y is None.")
-    if len(classes) == 1:
-        warnings.warn(
-            f"All known labels are {classes[0]!r}: the model will predict nothing else.",
-            PurportWarning,
-            stacklevel=3,
-        )

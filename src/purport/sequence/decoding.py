@@ -18,7 +18,7 @@ from purport.fold.engine import Engine
 from purport.lattice.chain import Chain
 from purport.lattice.potentials import Clamp, Emissions, Potentials
 from purport.records.columns import positions_of
-from purport.sequence.labels import LabelCodes
+from purport.sequence.labels import LabelCodes, Possible
 from purport.sequence.likelihood import Scores
 from purport.sequence.partitions import select_rows
 from purport.sequence.scorer import LaidOut
@@ -68,13 +68,14 @@ class Asked:
 
     rows: Rows
     positions: slice
-    clamp: Clamp | None
+    possible: Possible | None
 
     def lattice(self, scores: Scores) -> Lattice:
         """Lay out the rows."""
         layout = scores.weights.layout
         chain = Chain(self.rows.index, self.rows.offsets, layout.states)
-        return Lattice(chain, LaidOut(layout, self.rows), scores, self.clamp)
+        clamp = None if self.possible is None else scores.clamp(self.possible)
+        return Lattice(chain, LaidOut(layout, self.rows), scores, clamp)
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def best_states(
         lengths = np.diff(part.rows.offsets)
         return np.where(np.repeat(np.isneginf(score), lengths), np.int32(-1), states)
 
-    return _joined(_mapped(decode, rows, scores, engine, known), np.int32)
+    return joined(mapped(decode, rows, scores, engine, known), np.int32)
 
 
 def best_paths(rows: Rows, scores: Scores, engine: Engine, known: Known = None) -> BestPaths:
@@ -163,10 +164,10 @@ def best_paths(rows: Rows, scores: Scores, engine: Engine, known: Known = None) 
         with np.errstate(invalid="ignore"):
             return BestPaths(states, score - lattice.log_partition())
 
-    found = _mapped(decode, rows, scores, engine, known)
+    found = mapped(decode, rows, scores, engine, known)
     return BestPaths(
-        _joined([part.states for part in found], np.int32),
-        _joined([part.log_probability for part in found], np.float64),
+        joined([part.states for part in found], np.int32),
+        joined([part.log_probability for part in found], np.float64),
     )
 
 
@@ -179,7 +180,7 @@ def n_best(rows: Rows, scores: Scores, engine: Engine, count: int, known: Known 
         with np.errstate(invalid="ignore"):
             return NBest(states, score - lattice.log_partition()[:, None])
 
-    found = _mapped(decode, rows, scores, engine, known)
+    found = mapped(decode, rows, scores, engine, known)
     return NBest(
         np.concatenate([np.empty((count, 0), np.int32), *(part.states for part in found)], axis=1),
         np.concatenate([np.empty((0, count)), *(part.log_probability for part in found)]),
@@ -202,7 +203,7 @@ def samples(
         chosen = np.ascontiguousarray(uniforms[:, part.positions])
         return part.lattice(scores).sample(chosen)
 
-    found = _mapped(decode, rows, scores, engine, known)
+    found = mapped(decode, rows, scores, engine, known)
     return np.concatenate([np.empty((count, 0), np.int32), *found], axis=1)
 
 
@@ -215,7 +216,7 @@ def posteriors(
     def sum_up(part: Asked, scores: Scores) -> NDArray[np.float64]:
         return part.lattice(scores).posteriors()
 
-    found = _mapped(sum_up, rows, scores, engine, known)
+    found = mapped(sum_up, rows, scores, engine, known)
     return np.concatenate([np.zeros((0, states)), *found])
 
 
@@ -227,32 +228,34 @@ def log_probabilities(
     def compare(part: Asked, scores: Scores) -> NDArray[np.float64]:
         return part.lattice(scores).log_shares()
 
-    return _joined(_mapped(compare, rows, scores, engine, labels), np.float64)
+    return joined(mapped(compare, rows, scores, engine, labels), np.float64)
 
 
-def _mapped(
+def mapped(
     ask: Callable[[Asked, Scores], Result],
     rows: Rows,
     scores: Scores,
     engine: Engine,
     known: Known,
 ) -> list[Result]:
+    """Ask every part of the sequences, in order."""
     return engine.map(engine.place(list(_parts(rows, known))), ask, scores)
 
 
 def _parts(rows: Rows, known: Known) -> Iterator[Asked]:
     if rows.positions <= POSITIONS:
         whole = slice(0, rows.positions)
-        yield Asked(rows, whole, None if known is None else known.clamp(whole))
+        yield Asked(rows, whole, None if known is None else known.possible(whole))
         return
     numbers = rows.offsets[:-1] // POSITIONS
     cuts = np.flatnonzero(np.diff(numbers)) + 1
     for sequences in np.split(np.arange(len(rows)), cuts):
         _, offsets = positions_of(sequences, rows.offsets)
         here = slice(int(rows.offsets[sequences[0]]), int(rows.offsets[sequences[-1] + 1]))
-        clamp = None if known is None else known.clamp(here)
-        yield Asked(select_rows(rows, rows.index[here], offsets), here, clamp)
+        possible = None if known is None else known.possible(here)
+        yield Asked(select_rows(rows, rows.index[here], offsets), here, possible)
 
 
-def _joined(parts: list[NDArray[Any]], dtype: type) -> NDArray[Any]:
+def joined(parts: list[NDArray[Any]], dtype: type) -> NDArray[Any]:
+    """Put the answers of parts one after the other."""
     return np.concatenate([np.empty(0, dtype), *parts])

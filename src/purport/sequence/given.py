@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from purport.errors import InputError, PurportWarning
 from purport.features.encoders import Encoder
 from purport.features.rows import Rows
 from purport.records.columns import positions_of
@@ -56,3 +58,22 @@ class Given:
         rows = select_rows(self.rows, self.rows.index[positions], offsets)
         weights = self.weights[sequences]
         return Given(rows, self.coded.take(positions, offsets), weights, self.encoder, self.form)
+
+
+def check_enough(owner: str, given: Given) -> None:
+    """Refuse what nothing can be learnt from; warn where only one label is."""
+    classes = given.coded.classes
+    if len(given.weights) and not given.weights.any():
+        raise InputError(
+            f"{owner}.fit: every weight in sample_weight is zero; nothing is left to learn."
+        )
+    if not given.rows.positions:
+        raise InputError(f"{owner}.fit needs at least one position; X has none.")
+    if not classes or not given.coded.told.any():
+        raise InputError(f"{owner}.fit needs at least one known label; all of y is None.")
+    if len(classes) == 1:
+        warnings.warn(
+            f"All known labels are {classes[0]!r}: the model will predict nothing else.",
+            PurportWarning,
+            stacklevel=3,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -14,14 +15,18 @@ from purport.estimator.base import Estimator
 from purport.estimator.constraints import Whole
 from purport.features.encoders import Encoder
 from purport.features.rows import Rows
+from purport.fold.engine import Engine
 from purport.fold.thread_engine import threads
 from purport.records.records import Records
 from purport.sequence import decoding
+from purport.sequence.decoding import BestPaths
 from purport.sequence.inputs import RECORDS, Form, check_form, known_of, prepared
 from purport.sequence.labels import UNKNOWN, LabelCodes, Labels, cut_labels, encode_labels
 from purport.sequence.likelihood import Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 
@@ -43,6 +48,20 @@ class Labelling(NamedTuple):
 
     labels: list[str]
     probability: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether no labelling that was left out is more probable."""
+        return True
+
+
+class UncertainLabelling(Labelling):
+    """One way to label a sequence; one that was not looked at may be more probable."""
+
+    @property
+    def certain(self) -> bool:
+        """False."""
+        return False
 
 
 class SequenceLabeller(Estimator):
@@ -122,7 +141,7 @@ class SequenceLabeller(Estimator):
         """
         rows = self._rows(X, groups)
         known = self._known(allowed, rows)
-        states = decoding.best_states(rows, self._scores(), threads(self.n_threads), known)
+        states = self._best_labels(rows, known)
         self._check_paths(states < 0, rows)
         if self._form == "rows":
             return self.classes_[states]
@@ -142,7 +161,7 @@ class SequenceLabeller(Estimator):
         """
         rows = self._rows(X, groups)
         known = self._known(allowed, rows)
-        found = decoding.posteriors(rows, self._scores(), threads(self.n_threads), known)
+        found = self._label_posteriors(rows, known)
         self._check_paths(~found.any(axis=1), rows)
         if self._form == "rows":
             return found
@@ -189,21 +208,9 @@ class SequenceLabeller(Estimator):
         self._check_count("predict_nbest", "n", n)
         rows = self._rows(X, groups)
         known = self._known(allowed, rows)
-        found = decoding.n_best(rows, self._scores(), threads(self.n_threads), n, known)
-        self._check_paths(
-            np.repeat(np.isnan(found.log_probability[:, 0]), np.diff(rows.offsets)), rows
-        )
-        classes = self.classes_.tolist()
-        each = [cut_labels(states, classes, rows.offsets) for states in found.states]
-        probability = np.exp(np.minimum(found.log_probability, 0.0)).tolist()
-        exists = np.isfinite(found.log_probability)
-        return [
-            [
-                Labelling(each[rank][number], probability[number][rank])
-                for rank in np.flatnonzero(exists[number]).tolist()
-            ]
-            for number in range(len(rows))
-        ]
+        found = self._n_best(rows, n, known)
+        self._check_paths(rows.spread(np.array([not one for one in found], np.bool_)), rows)
+        return found
 
     def sample(
         self,
@@ -227,7 +234,7 @@ class SequenceLabeller(Estimator):
         rows = self._rows(X, groups)
         known = self._known(allowed, rows)
         random = np.random.default_rng(random_state)
-        drawn = decoding.samples(rows, self._scores(), threads(self.n_threads), n, random, known)
+        drawn = self._draw(rows, n, random, known)
         self._check_paths(drawn[0] < 0, rows)
         classes = self.classes_.tolist()
         each = [cut_labels(states, classes, rows.offsets) for states in drawn]
@@ -253,7 +260,7 @@ class SequenceLabeller(Estimator):
             )
         rows = self._rows(records)
         known = self._known(allowed, rows)
-        found = decoding.best_paths(rows, self._scores(), threads(self.n_threads), known)
+        found = self._best_labellings(rows, known)
         self._check_paths(rows.spread(np.isnan(found.log_probability)), rows)
         labels = cut_labels(found.states, self.classes_.tolist(), rows.offsets)
         return records.with_labels(labels, np.exp(np.minimum(found.log_probability, 0.0)).tolist())
@@ -296,7 +303,7 @@ class SequenceLabeller(Estimator):
         total = int(np.count_nonzero(known)) + coded.unseen
         if not total:
             raise InputError(f"{self._owner}.score needs at least one known label; y has none.")
-        states = decoding.best_states(rows, self._scores(), threads(self.n_threads))
+        states = self._best_labels(rows, None)
         return float(np.count_nonzero(known & (states == coded.codes))) / total
 
     def count_unseen(self, X: Any, *, groups: Any = None) -> int:
@@ -309,6 +316,61 @@ class SequenceLabeller(Estimator):
         2
         """
         return self._rows(X, groups).unseen
+
+    @contextmanager
+    def _all_or_nothing(self, engine: Engine | None) -> Iterator[Engine]:
+        """Lend an engine; after a failure all is as before, after an interruption as far as it is.
+
+        What the last finished iteration left is a model.
+        """
+        working = threads(self.n_threads) if engine is None else engine
+        before = dict(vars(self))
+        try:
+            yield working
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        finally:
+            if engine is None:
+                working.close()
+
+    # What the chain says, where its states are the labels; others say it in their own way.
+
+    def _best_labels(self, rows: Rows, known: LabelCodes | None) -> NDArray[np.int32]:
+        """Return the label of every position (P,); -1 in sequences without a labelling."""
+        return decoding.best_states(rows, self._scores(), threads(self.n_threads), known)
+
+    def _label_posteriors(self, rows: Rows, known: LabelCodes | None) -> NDArray[np.float64]:
+        """Return the probability of every label at every position (P, L)."""
+        return decoding.posteriors(rows, self._scores(), threads(self.n_threads), known)
+
+    def _best_labellings(self, rows: Rows, known: LabelCodes | None) -> BestPaths:
+        """Return the labels of every position and how probable they are together."""
+        return decoding.best_paths(rows, self._scores(), threads(self.n_threads), known)
+
+    def _draw(
+        self, rows: Rows, count: int, random: np.random.Generator, known: LabelCodes | None
+    ) -> NDArray[np.int32]:
+        """Return labels drawn at random (count, P); -1 in sequences without a labelling."""
+        return decoding.samples(rows, self._scores(), threads(self.n_threads), count, random, known)
+
+    def _n_best(self, rows: Rows, count: int, known: LabelCodes | None) -> list[list[Labelling]]:
+        """Return the most probable labellings of each sequence; none where there is none."""
+        found = decoding.n_best(rows, self._scores(), threads(self.n_threads), count, known)
+        classes = self.classes_.tolist()
+        each = [cut_labels(states, classes, rows.offsets) for states in found.states]
+        probability = np.exp(np.minimum(found.log_probability, 0.0)).tolist()
+        exists = np.isfinite(found.log_probability)
+        return [
+            [
+                Labelling(each[rank][number], probability[number][rank])
+                for rank in np.flatnonzero(exists[number]).tolist()
+            ]
+            for number in range(len(rows))
+        ]
 
     def _rows(self, X: Any, groups: Any = None) -> Rows:
         self._check_fitted()

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,25 @@ Label = str | Collection[str] | None
 
 Labels = Sequence[Sequence[Label] | None]
 Soft = Sequence["NDArray[np.float64] | None"]
+
+
+class Possible(NamedTuple):
+    """Which labels positions may have.
+
+    Attributes
+    ----------
+    allowed : (D, L) bool
+        The different sets of labels.
+    set_of : (P,) int32
+        The set of each position.
+    """
+
+    allowed: NDArray[np.bool_]
+    set_of: NDArray[np.int32]
+
+    def clamp(self) -> Clamp:
+        """Return the clamp that leaves these labels, where states are labels."""
+        return Clamp(np.where(self.allowed, 0.0, -np.inf), self.set_of)
 
 
 @dataclass(frozen=True)
@@ -112,20 +131,24 @@ class LabelCodes:
                 found[chosen] = table[rows[chosen]]
         return found
 
-    def clamp(self, positions: NDArray[np.int64] | slice) -> Clamp:
-        """Return the clamp that leaves what is known of positions."""
-        states = len(self.classes)
+    def possible(self, positions: NDArray[np.int64] | slice) -> Possible:
+        """Return which labels positions may have."""
+        labels = len(self.classes)
         codes = self.codes[positions]
-        index = np.where(codes == UNKNOWN, states, codes)
+        index = np.where(codes == UNKNOWN, labels, codes)
         if self.set_of is not None:
             of = self.set_of[positions]
-            index = np.where(of == UNKNOWN, index, states + 1 + of)
+            index = np.where(of == UNKNOWN, index, labels + 1 + of)
         used, index = np.unique(index, return_inverse=True)
-        allowed = np.ones((len(used), states), np.bool_)
-        allowed[used < states] = used[used < states, None] == np.arange(states)
+        allowed = np.ones((len(used), labels), np.bool_)
+        allowed[used < labels] = used[used < labels, None] == np.arange(labels)
         if self.sets is not None:
-            allowed[used > states] = self.sets[used[used > states] - states - 1]
-        return Clamp(np.where(allowed, 0.0, -np.inf), index.astype(np.int32))
+            allowed[used > labels] = self.sets[used[used > labels] - labels - 1]
+        return Possible(allowed, index.astype(np.int32))
+
+    def clamp(self, positions: NDArray[np.int64] | slice) -> Clamp:
+        """Return the clamp that leaves what is known of positions, where states are labels."""
+        return self.possible(positions).clamp()
 
 
 def _every(holds: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -331,8 +354,8 @@ class LabelLists(list[list[str]]):
 
 
 def cut_labels(
-    codes: NDArray[np.int32], classes: Sequence[str], offsets: NDArray[np.int64]
+    codes: NDArray[np.int32], classes: Sequence[Any], offsets: NDArray[np.int64]
 ) -> LabelLists:
-    """Return the labels of each sequence as lists of strings."""
+    """Return the labels of each sequence as lists."""
     flat = list(map(list(classes).__getitem__, codes.tolist()))
     return LabelLists(flat[first:last] for first, last in pairwise(offsets.tolist()))

@@ -20,8 +20,10 @@ import numpy as np
 from purport.fold.engine import Engine
 from purport.fold.scratch import Scratch
 from purport.fold.statistic import Statistic
-from purport.lattice.potentials import Emissions, Potentials
+from purport.lattice.potentials import Clamp, Emissions, Potentials
 from purport.lattice.transitions import Arcs, Transitions
+from purport.sequence.label_layer import LabelLayer
+from purport.sequence.labels import Possible
 from purport.sequence.partitions import Partition
 from purport.sequence.rules import Rules
 from purport.sequence.scorer import Layout, Weights
@@ -46,6 +48,8 @@ class Scores:
         Which arcs of the lattice have a weight; None for all of them.
     start, stop : (L,) float64 or None
         What the first and the last label score; None for nothing.
+    layer : LabelLayer or None
+        p(y | h) where the states are hidden; None where they are the labels.
     """
 
     weights: Weights
@@ -53,6 +57,7 @@ class Scores:
     slots: NDArray[np.int64] | None = None
     start: NDArray[np.float64] | None = None
     stop: NDArray[np.float64] | None = None
+    layer: LabelLayer | None = None
 
     @classmethod
     def of(
@@ -71,6 +76,10 @@ class Scores:
         spread[slots] = of_arcs
         transitions = Transitions.of(rules.lattice, spread)
         return cls(weights, transitions, slots, rules.start, rules.stop)
+
+    def clamp(self, possible: Possible) -> Clamp:
+        """Return the clamp that leaves the paths that agree with labels."""
+        return possible.clamp() if self.layer is None else self.layer.clamp(possible)
 
     def potentials(self, emissions: Emissions) -> Potentials:
         """Return what the sums over paths take."""

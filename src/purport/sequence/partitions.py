@@ -85,18 +85,22 @@ def make_partitions(
         Which (column, state) pairs have a weight.
     """
     used = np.flatnonzero(labels.informative & (weights > 0.0))
+    return [
+        _make_partition(rows, labels, weights, part, layout)
+        for part in cut_sequences(rows, used, layout.states)
+    ]
+
+
+def cut_sequences(rows: Rows, used: NDArray[np.int64], states: int) -> list[NDArray[np.int64]]:
+    """Return the numbers of the sequences of each partition; the cuts depend on the data alone."""
     order = used[_sorted_by_rows(rows, used)]
     lengths = np.diff(rows.offsets)[order]
     begins = np.cumsum(lengths) - lengths
     # A power of two shares out evenly among two, four or eight threads.
-    work = int(lengths.sum()) * (layout.states + BASE)
+    work = int(lengths.sum()) * (states + BASE)
     parts = 1 << max(0, round(math.log2(max(1, work) / WORK)))
     cuts = np.searchsorted(begins, np.arange(1, parts) * (lengths.sum() / parts))
-    return [
-        _make_partition(rows, labels, weights, part, layout)
-        for part in np.split(order, cuts)
-        if len(part)
-    ]
+    return [part for part in np.split(order, cuts) if len(part)]
 
 
 def _sorted_by_rows(rows: Rows, sequences: NDArray[np.int64]) -> NDArray[np.int64]:

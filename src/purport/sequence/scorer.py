@@ -11,6 +11,7 @@ Symbols: F columns, S states, U unique rows, W listed pairs, D dense columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -125,6 +126,11 @@ class Layout:
         """D, the number of dense columns."""
         return int(self.dense_number.max(initial=-1)) + 1
 
+    @cached_property
+    def is_matrix(self) -> bool:
+        """Whether all weights stand in the vector as they do in the dense matrix."""
+        return self.dense_count == self.width and len(self) == self.width * self.states
+
     def keep(self, chosen: NDArray[np.bool_]) -> Layout:
         """Return the layout of some of the pairs."""
         pointers = np.concatenate([[0], np.cumsum(chosen)])[self.pointers]
@@ -201,7 +207,10 @@ class Weights:
         self.layout = layout
         self.values = values
         dense = np.zeros((layout.dense_count + 1) * layout.states)
-        dense[layout.dense_slots[:, 1]] = values[layout.dense_slots[:, 0]]
+        if layout.is_matrix:
+            dense[: len(values)] = values
+        else:
+            dense[layout.dense_slots[:, 1]] = values[layout.dense_slots[:, 0]]
         self.dense = dense.reshape(layout.dense_count + 1, layout.states)
 
     def scores(self, rows: LaidOut, out: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -225,14 +234,20 @@ class Weights:
         self, rows: LaidOut, posteriors: NDArray[np.float64], out: NDArray[np.float64]
     ) -> None:
         """Add rows transposed times posteriors (U, S) to out (W,), for the listed pairs."""
-        slots = self.layout.dense_slots
-        dense = _scratch.array("dense gradient", *self.dense.shape)
-        dense[:] = 0.0
+        # The column of zeros, with which groups are filled up, is never added to.
+        in_place = self.layout.is_matrix
+        if in_place:
+            dense = out.reshape(self.layout.width, self.layout.states)
+        else:
+            dense = _scratch.array("dense gradient", *self.dense.shape)
+            dense[:] = 0.0
         collect_rows(
             rows.dense_starts, rows.dense, rows.dense_values, dense,
             rows.list_starts, rows.weights, rows.states, rows.values, posteriors, out,
         )  # fmt: skip
-        out[slots[:, 0]] += dense.reshape(-1)[slots[:, 1]]
+        if not in_place:
+            slots = self.layout.dense_slots
+            out[slots[:, 0]] += dense.reshape(-1)[slots[:, 1]]
 
 
 @kernel(distinct=True)
