@@ -82,20 +82,30 @@ DECODERS = {
 }
 
 
+SURE = 0.7
+"""From this probability on a label that the model gave itself counts as known."""
+
+ROUNDS = 3
+"""So often a model learns from labels that it gave itself."""
+
+LITTLE = 0.3
+"""How often a sequence with such labels counts unless the user says."""
+
+
 @dataclass(frozen=True)
 class Unlabelled:
-    """Sequences without labels, and what the free sum over them counts.
+    """Sequences without labels, and what they count.
 
     Attributes
     ----------
     rows : Rows
-        Their features, as far as the labelled sequences have them.
-    share : float
-        u: 0 leaves them out, 1 takes the free sum over them alone.
+        Their features.
+    weight : float
+        With the free sum u, the share of it that is taken over them; else how often each counts.
     """
 
     rows: Rows
-    share: float
+    weight: float
 
 
 class LatentLabeller(SequenceLabeller):
@@ -122,6 +132,15 @@ class LatentLabeller(SequenceLabeller):
 
     _USAGE_ROUNDS: ClassVar[int] = 3
 
+    @property
+    def _teaches_itself(self) -> bool:
+        """Whether sequences without labels are learnt from by labels that the model gives them."""
+        return False
+
+    def _unlabelled_weight(self) -> float | None:
+        """Return what the user said that sequences without labels count."""
+        return None
+
     def _new_shape(self, width: int, labels: int) -> LatentShape:
         """Say what theta means for so many columns and labels."""
         raise TypeError(f"{type(self).__name__} has no states")
@@ -141,37 +160,58 @@ class LatentLabeller(SequenceLabeller):
         engine: Engine | None,
         groups: Any,
         unlabeled: Any = None,
-        unlabeled_weight: float | None = None,
     ) -> Self:
+        """Learn as `fit` of the subclasses describes."""
         self._check_parameters()
         if not isinstance(warm_start, bool):
             raise InputError(f"{self._owner}.fit: warm_start must be True or False.")
         with self._all_or_nothing(engine) as working:
-            given = self._given(X, y, sample_weight, warm_start, groups)
+            given = self._given(X, y, sample_weight, warm_start, groups, unlabeled)
             check_enough(self._owner, given)
-            shape = (
-                self._shape
-                if warm_start
-                else self._new_shape(given.encoder.width, len(given.coded.classes))
-            )
-            more = self._unlabelled(unlabeled, unlabeled_weight, given)
-            objective = self._objective(given, more, shape, working)
-            began = dict(vars(self))
-            best: dict[str, Any] = {}
-            for number in range(1 if warm_start else self.restarts):
-                start = self._theta if warm_start else self._begin(given, shape, working, number)
-                vars(self).update(began)
-                self._encoder, self._form, self._shape = given.encoder, given.form, shape
-                self.classes_ = np.array(given.coded.classes)
-                self._counts = given.counts()
-                if more is not None:
-                    self._counts["unlabeled_sequences"] = len(more.rows)
-                self._keep(start, [], converged=False)
-                self._train(objective, start)
-                if not best or self._reached < best["history_"][-1]["objective"]:
-                    best = dict(vars(self))
-            vars(self).update(best)
+            more = None if unlabeled is None else self._unlabelled(unlabeled, given)
+            by_itself = more is not None and self._teaches_itself
+            self._learn(given, None if by_itself else more, warm_start, working)
+            if more is not None and by_itself:
+                self._teach_itself(given, more, working)
+            self._counts = given.counts()
+            if more is not None:
+                self._counts["unlabeled_sequences"] = len(more.rows)
         return self
+
+    def _learn(
+        self, given: Given, more: Unlabelled | None, warm_start: bool, engine: Engine
+    ) -> None:
+        """Train from every start, and keep what reached the lowest objective."""
+        shape = (
+            self._shape
+            if warm_start
+            else self._new_shape(given.encoder.width, len(given.coded.classes))
+        )
+        objective = self._objective(given, more, shape, engine)
+        best: dict[str, Any] = {}
+        for number in range(1 if warm_start else self.restarts):
+            start = self._theta if warm_start else self._begin(given, shape, engine, number)
+            self._encoder, self._form, self._shape = given.encoder, given.form, shape
+            self.classes_ = np.array(given.coded.classes)
+            self._counts = given.counts()
+            self._keep(start, [], converged=False)
+            self._train(objective, start)
+            if not best or self._reached < best["history_"][-1]["objective"]:
+                best = dict(vars(self))
+        vars(self).update(best)
+
+    def _teach_itself(self, given: Given, more: Unlabelled, engine: Engine) -> None:
+        """Learn again from what was learnt: labels that are sure enough count as known."""
+        weights = np.concatenate([given.weights, np.full(len(more.rows), more.weight)])
+        rows = given.rows.join(more.rows)
+        for _ in range(ROUNDS):
+            found = self._label_posteriors(more.rows, None)
+            sure = found.max(axis=1, initial=0.0) >= SURE
+            guessed = np.where(sure, found.argmax(axis=1), UNKNOWN).astype(np.int32)
+            coded = given.coded.join(guessed, more.rows.offsets)
+            self._learn(
+                replace(given, rows=rows, coded=coded, weights=weights), None, False, engine
+            )
 
     @property
     def _reached(self) -> float:
@@ -212,7 +252,15 @@ class LatentLabeller(SequenceLabeller):
             given.rows, given.coded, given.weights, shape, self.l2, engine, random
         )
 
-    def _given(self, X: Any, y: Any, sample_weight: Any, continues: bool, groups: Any) -> Given:
+    def _given(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        continues: bool,
+        groups: Any,
+        unlabeled: Any,
+    ) -> Given:
         """Turn what the user gave into rows with biases, labels and weights."""
         classes: list[Any] | None = None
         if continues:
@@ -222,7 +270,11 @@ class LatentLabeller(SequenceLabeller):
         else:
             X = prepared(self._owner, X, groups)
             encoder = make_encoder(self._owner, X, self.features)
-            rows = with_bias(encoder.fit_transform(X))
+            if unlabeled is not None and self._teaches_itself:
+                check_form(self._owner, form_of(X), unlabeled)
+                rows = with_bias(encoder.learn([X, unlabeled]).transform(X))
+            else:
+                rows = with_bias(encoder.fit_transform(X))
         weights = sequence_weights(sample_weight, len(rows))
         coded = known_of(self._owner, X, y, rows.offsets, classes, weights > 0.0)
         if classes is not None and coded.unseen:
@@ -232,25 +284,30 @@ class LatentLabeller(SequenceLabeller):
             )
         return Given(rows, coded, weights, encoder, form_of(X))
 
-    def _unlabelled(self, unlabeled: Any, share: float | None, given: Given) -> Unlabelled | None:
-        """Return sequences without labels; features that the labelled ones lack are left out."""
-        if unlabeled is None:
-            return None
+    def _unlabelled(self, unlabeled: Any, given: Given) -> Unlabelled:
+        """Return sequences without labels; features that have no column are left out."""
+        if given.form == "rows":
+            raise InputError(
+                f"{self._owner}.fit: unlabeled= takes lists of sequences or records, not rows of"
+                " numbers, whose sequences nobody would know."
+            )
         check_form(self._owner, given.form, unlabeled)
-        rows = with_bias(given.encoder.transform(prepared(self._owner, unlabeled, None)))
+        rows = with_bias(given.encoder.transform(unlabeled))
         filled = int(np.count_nonzero(np.diff(rows.offsets)))
         if not filled:
             raise InputError(f"{self._owner}.fit: unlabeled= has no position. Leave it out.")
-        if share is None:
-            share = filled / (filled + np.count_nonzero(given.weights))
-        return Unlabelled(rows, share)
+        weight = self._unlabelled_weight()
+        if weight is None:
+            of_all = filled / (filled + int(np.count_nonzero(given.weights)))
+            weight = LITTLE if self._teaches_itself else of_all
+        return Unlabelled(rows, weight)
 
     def _objective(
         self, given: Given, more: Unlabelled | None, shape: LatentShape, engine: Engine
     ) -> LatentLikelihood:
         coded = given.coded
         told = np.where(coded.informative, given.weights, 0.0)
-        share = 0.0 if more is None else more.share
+        share = 0.0 if more is None else more.weight
         possible = coded.possible(slice(None))
         partitions = make_latent_partitions(
             given.rows, possible, (1.0 - share) * told, told, shape.layout
