@@ -33,6 +33,7 @@ from purport.sequence.given import Given
 from purport.sequence.growth import grow
 from purport.sequence.inputs import (
     Windows,
+    brings_labels,
     check_form,
     form_of,
     known_of,
@@ -56,6 +57,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+
+UNKNOWN_TO_MODEL = (
+    " of the model. Fit anew, or let the first partial_fit know all labels there will be: classes=."
+)
 
 
 class CRF(LearntWeights):
@@ -334,7 +340,7 @@ class CRF(LearntWeights):
             rows = encoder.fit_transform(X)
             classes = _sorted_classes(classes)
         weights = sequence_weights(sample_weight, len(rows))
-        if soft is not None and y is None and form_of(X) in ("lists", "rows"):
+        if soft is not None and y is None and not brings_labels(X):
             if classes is None:
                 raise InputError(
                     "CRF.fit: soft= has one column a label, but without y nobody says which. Give"
@@ -346,7 +352,7 @@ class CRF(LearntWeights):
         if classes is not None and coded.unseen:
             raise InputError(
                 f"CRF: {coded.unseen} labels are not among the classes"
-                f"{' of the model. Fit anew.' if continues else ' given.'}"
+                f"{UNKNOWN_TO_MODEL if continues else ' given.'}"
             )
         if soft is not None:
             coded = with_shares(coded, soft_of(X, soft, rows.offsets))
