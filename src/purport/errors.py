@@ -130,7 +130,10 @@ class FormatError(InputError):
     @classmethod
     def unknown_kind(cls, source: str, kinds: list[str]) -> FormatError:
         """Say that the kind of file is not known, and which are."""
-        return cls(f"{source}: unknown kind of file. Known endings: {', '.join(kinds)}.")
+        return cls(
+            f"{source}: unknown kind of file. Known endings: {', '.join(kinds)}. CSV goes by way"
+            " of a frame, of pandas or polars."
+        )
 
     @classmethod
     def unknown_content(cls, source: str, columns: list[str]) -> FormatError:
