@@ -105,6 +105,8 @@ def same_lines(found: str, said: str) -> bool:
     return next(both) == next(both)
 
 
+# Examples leave out bad rows on purpose; any other warning would mislead whoever copies them.
+@pytest.mark.filterwarnings("ignore::purport.errors.SkippedRowsWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_example_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -145,10 +147,28 @@ def test_what_a_block_prints_is_compared(tmp_path: Path) -> None:
     assert not same_lines(printed, "1\n3\n")
 
 
+def test_every_verb_and_option_is_on_the_page_of_the_command_line() -> None:
+    from typer.main import get_command
+
+    from purport.cli.program import program
+
+    said = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    waiting: list[Any] = [get_command(program)]
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        assert str(command.name) in said
+        for option in (name for each in command.params for name in each.opts):
+            found = re.search(rf"`(purport )?{re.escape(option)}(?![\w-])", said)
+            assert found or not option.startswith("-"), f"{command.name} {option}"
+
+
 def test_the_guide_is_built_and_no_link_leads_nowhere(tmp_path: Path) -> None:
     script = str(ROOT / "scripts" / "build_docs.py")
     run = subprocess.run(
         [sys.executable, script, str(tmp_path)], capture_output=True, encoding="utf-8", check=False
     )
     assert run.returncode == 0, run.stderr
-    assert (tmp_path / "docs" / "index.html").exists()
+    for page in tmp_path.rglob("*.html"):
+        for link in re.findall(r'href="([^"#]+)', page.read_text(encoding="utf-8")):
+            assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"
