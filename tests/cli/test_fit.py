@@ -55,9 +55,12 @@ def test_sessions_are_learnt_labelled_tested_and_inspected(capsys, here):
     code, out, _ = run(capsys, "evaluate", "m", "new.jsonl", "--json")
     assert code == 0
     assert json.loads(out)["accuracy"] > 0.9
-    code, out, _ = run(capsys, "inspect", "m", "--label", "buy")
+    code, out, _ = run(capsys, "inspect", "m", "--label", "buy", "--top", "1000")
     assert code == 0
     assert "what speaks for buy" in out
+    assert "word=tv deals" in out
+    assert "text=" not in out
+    assert "text[-1]=" not in out
 
 
 def test_activities_are_learnt_from_sensors(capsys, here):

@@ -39,7 +39,8 @@ def label(
             "-o",
             "--out",
             metavar="FILE",
-            help="JSON lines, TSV or IOB as its ending says, packed with .gz; - for stdout.",
+            help="JSON lines, TSV or IOB as its ending says, packed with .gz, Parquet or Arrow IPC;"
+            " - for stdout, in JSON lines.",
         ),
     ] = STANDARD,
     columns: Columns = None,

@@ -31,6 +31,7 @@ from purport.sequence.given import Given, check_enough
 from purport.sequence.growth import grow
 from purport.sequence.inputs import (
     Windows,
+    brings_labels,
     check_form,
     form_of,
     known_of,
@@ -52,6 +53,11 @@ from purport.sequence.weights import LearntWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+UNKNOWN_TO_MODEL = (
+    " of the model. Fit anew, or let the first partial_fit know all labels there will be: classes=."
+)
 
 
 class CRF(LearntWeights):
@@ -310,7 +316,7 @@ class CRF(LearntWeights):
             rows = encoder.fit_transform(X)
             classes = _sorted_classes(classes)
         weights = sequence_weights(sample_weight, len(rows))
-        if soft is not None and y is None and form_of(X) in ("lists", "rows"):
+        if soft is not None and y is None and not brings_labels(X):
             if classes is None:
                 raise InputError(
                     "CRF.fit: soft= has one column a label, but without y nobody says which. Give"
@@ -322,7 +328,7 @@ class CRF(LearntWeights):
         if classes is not None and coded.unseen:
             raise InputError(
                 f"CRF: {coded.unseen} labels are not among the classes"
-                f"{' of the model. Fit anew.' if continues else ' given.'}"
+                f"{UNKNOWN_TO_MODEL if continues else ' given.'}"
             )
         if soft is not None:
             coded = with_shares(coded, soft_of(X, soft, rows.offsets))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,14 @@ from typing import Any
 import numpy as np
 
 from purport.errors import InputError
+from purport.records.sessions import Sessions
 from purport.sequence.crf import CRF
 from purport.store.folders import describe, load
 
 Weighted = tuple[str, float]
+
+_WHOLE_TEXT = re.compile(r"text(\[-?\d+\])?=")
+"""The features of `SessionWindows` that are what somebody typed, word for word."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,8 @@ class Inspection:
     converged : bool
         Whether training came to its end.
     features : dict
-        For each label that was asked for, the features that speak most for and against it.
+        For each label that was asked for, the features that speak most for and against it; never
+        the whole text of a step, as nobody knows any more how many people typed it.
     transitions : list of (label, next label, weight)
         The strongest, for and against.
 
@@ -130,9 +136,19 @@ def inspect_model(
         model.n_features_,
         len(model.history_) - 1,
         model.converged_,
-        {label: model.state_features(label, top) for label in labels},
+        {label: _telling(model, label, top) for label in labels},
         _strongest(model, classes, top),
     )
+
+
+def _telling(model: CRF, label: str, top: int) -> list[Weighted]:
+    """Return the features that speak most for and against a label, without whole texts."""
+    if model.kind_of_records is not Sessions:
+        return model.state_features(label, top)
+    features = model.state_features(label, None)
+    shown = [feature for feature in features if not _WHOLE_TEXT.match(feature[0])]
+    chosen = sorted(shown, key=lambda feature: -abs(feature[1]))[:top]
+    return sorted(chosen, key=lambda feature: -feature[1])
 
 
 def _strongest(model: CRF, classes: list[str], top: int) -> list[tuple[str, str, float]]:

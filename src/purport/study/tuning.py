@@ -175,6 +175,11 @@ class _Folds:
         groups: Sequence[Hashable] | None,
         random_state: int,
     ) -> _Folds:
+        if not isinstance(records, Records):
+            raise InputError(
+                f"choose_l2 takes Utterances or Sessions; got {type(records).__name__}. For lists"
+                " and rows use scikit-learn's GridSearchCV."
+            )
         if records.known_labels is None:
             raise InputError("choose_l2 needs records with labels; not one is known.")
         if len(records) < folds:
