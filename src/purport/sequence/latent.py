@@ -248,8 +248,9 @@ class LatentLabeller(SequenceLabeller):
         random = np.random.default_rng([self.random_state or 0, restart])
         if self.init == "random":
             return begin_at_random(shape, random)
+        some = given.take(np.flatnonzero(given.coded.informative & (given.weights > 0.0)))
         return begin_from_clusters(
-            given.rows, given.coded, given.weights, shape, self.l2, engine, random
+            some.rows, some.coded, some.weights, shape, self.l2, engine, random
         )
 
     def _given(
@@ -461,6 +462,12 @@ class LatentLabeller(SequenceLabeller):
         if "_ready" in state:
             state["_ready"], state["_shape"] = [], replace(self._shape)
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take back a pickle; arrays of one that lies in a file may be read-only (joblib)."""
+        vars(self).update(state)
+        if self._is_fitted():
+            self._keep(np.array(self._theta), self.history_, self.converged_)
 
     def _to_state(self) -> State:
         self._check_fitted()
