@@ -44,7 +44,7 @@ from purport.sequence.likelihood import NegativeLogLikelihood
 from purport.sequence.observed import observed_arcs, observed_counts, observed_layout
 from purport.sequence.online import Online
 from purport.sequence.partitions import make_partitions
-from purport.sequence.passes import Passes
+from purport.sequence.passes import Passes, reader_of
 from purport.sequence.rules import ForbidConstraint, Forbidden, Rules
 from purport.sequence.scorer import Layout
 from purport.sequence.training import Watch, train
@@ -459,7 +459,7 @@ class CRF(LearntWeights):
 
     def fit_batches(
         self,
-        read: Callable[[], Iterable[Any]],
+        read: Callable[[], Iterable[Any]] | list[Any],
         passes: int = 3,
         *,
         classes: Sequence[Any] | None = None,
@@ -473,9 +473,9 @@ class CRF(LearntWeights):
 
         Parameters
         ----------
-        read : callable
+        read : callable or list
             Gives the batches, the same each time it is called: records with labels, or pairs
-            (X, y).
+            (X, y). Batches without labels teach features only. A list holds them all.
         passes : int
             How often the data are gone through; the last one ends it.
         classes : list, optional
@@ -498,7 +498,7 @@ class CRF(LearntWeights):
             raise ParameterError.for_value("CRF.fit_batches", "passes", passes, Whole(1).words())
         self._check_online()
         with self._all_or_nothing(engine) as working:
-            self._fit_passes(Passes(read, passes, classes), dev, working)
+            self._fit_passes(Passes(reader_of(read), passes, classes), dev, working)
         return self
 
     def _check_online(self) -> None:
@@ -520,7 +520,7 @@ class CRF(LearntWeights):
         self._counts, self._online = first.counts, None
         self._keep(np.zeros(0), [], converged=False)
         best, best_theta, seen = -np.inf, self._theta, 0
-        for number, batches in data.repeat(self.verbose or False):
+        for number, batches in data.repeat(first.counts["sequences"], self.verbose or False):
             loss = 0.0
             for X, y in batches:
                 given = self._given(X, y, None, True, None, None, None)
