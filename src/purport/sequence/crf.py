@@ -248,7 +248,7 @@ class CRF(LearntWeights):
             How probable each label is at each position, columns as `classes_`; such a sequence
             counts as all its labellings do together, each times its probability, and what y says of
             it does not count. None keeps to y.
-        dev : (X, y) or records, optional
+        dev : (X, y) or (X, y, groups) or records, optional
             Data to stop early on: the weights kept are those with the highest likelihood of them.
         groups : (rows,) values, optional
             For rows of numbers: the sequence of each.
@@ -284,7 +284,8 @@ class CRF(LearntWeights):
             self._counts = given.counts()
             self._online = None
             self._keep(self._theta, [], converged=False)
-            self._train(given, working, None if dev is None else self._watch(dev, working))
+            watch = None if dev is None else self._watch(dev, working, groups is not None)
+            self._train(given, working, watch)
         return self
 
     def _given(
@@ -322,7 +323,7 @@ class CRF(LearntWeights):
         if classes is not None and coded.unseen:
             raise InputError(
                 f"CRF: {coded.unseen} labels are not among the classes"
-                f"{' of the model. Fit anew.' if continues else ' given.'}"
+                f"{_LATER_LABELS if continues else ' given.'}"
             )
         if soft is not None:
             coded = with_shares(coded, soft_of(X, soft, rows.offsets))
@@ -364,11 +365,17 @@ class CRF(LearntWeights):
             self._rules,
         )
 
-    def _watch(self, dev: Any, engine: Engine) -> Watch:
+    def _watch(self, dev: Any, engine: Engine, grouped: bool = False) -> Watch:
         """Return what gives the mean log-likelihood of a position of the dev data."""
-        X, y = dev if isinstance(dev, tuple) and len(dev) == 2 else (dev, None)
+        parts = isinstance(dev, tuple) and len(dev) in (2, 3)
+        X, y, groups = (*dev, None)[:3] if parts else (dev, None, None)
         check_form("CRF", self._form, X)
-        rows = self._rows(X)
+        if grouped and groups is None:
+            raise InputError(
+                "CRF.fit: X came with groups=, the rows of dev come without. Give"
+                " dev=(X_dev, y_dev, groups_dev)."
+            )
+        rows = self._rows(X, groups)
         coded = known_of("CRF", X, y, rows.offsets, self.classes_.tolist())
         positions = int(np.count_nonzero(coded.told))
         if not positions:
@@ -570,6 +577,12 @@ class CRF(LearntWeights):
         theta = grown.spread(self._theta)
         self._layout, self._arcs = grown.layout, grown.arcs
         self._keep(theta, self.history_, self.converged_)
+
+
+_LATER_LABELS = (
+    " of the model. Fit anew; for partial_fit, give classes= (all labels there will be) in the"
+    " first call."
+)
 
 
 def _sorted_classes(classes: Sequence[Any] | None) -> list[Any] | None:
