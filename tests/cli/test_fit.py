@@ -60,6 +60,23 @@ def test_sessions_are_learnt_labelled_tested_and_inspected(capsys, here):
     assert "what speaks for buy" in out
 
 
+def test_inspect_shows_no_text_that_few_people_sent(capsys, here):
+    obs = [["well known"]] * 5 + [["my own name"]] * 4
+    labels = [["buy"]] * 5 + [["learn"]] * 4
+    purport.Sessions.from_lists(obs, labels=labels).write(here / "log.jsonl")
+    assert run(capsys, "fit", "sessions", "log.jsonl", "-o", "m")[0] == 0
+    words = ("inspect", "m", "--label", "buy", "--label", "learn", "--top", "99")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert "text=well known" in out
+    assert "my own name" not in out
+    assert "left out: 1 whole texts that fewer than 5 people are known to have sent" in out
+    told = json.loads(run(capsys, *words, "--json")[1])
+    assert told["left_out"] == {"buy": 0, "learn": 1}
+    names = [name for name, _ in purport.load("m").state_features("learn", None)]
+    assert "text=my own name" in names
+
+
 def test_activities_are_learnt_from_sensors(capsys, here):
     lines = ["day\ttime\traw\tlabel"]
     for day in range(6):

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from purport.errors import InputError
+from purport.features.senders import MIN_PEOPLE
+from purport.features.step_windows import StepWindows
 from purport.sequence.crf import CRF
 from purport.store.folders import describe, load
 
@@ -35,7 +37,10 @@ class Inspection:
     converged : bool
         Whether training came to its end.
     features : dict
-        For each label that was asked for, the features that speak most for and against it.
+        For each label that was asked for, the features that speak most for and against it, but
+        whole texts that fewer than five different people sent.
+    left_out : dict
+        How many such texts would else have been among them.
     transitions : list of (label, next label, weight)
         The strongest, for and against.
 
@@ -57,6 +62,7 @@ class Inspection:
     iterations: int
     converged: bool
     features: dict[str, list[Weighted]]
+    left_out: dict[str, int]
     transitions: list[tuple[str, str, float]]
 
     def numbers(self) -> dict[str, Any]:
@@ -68,6 +74,7 @@ class Inspection:
             "iterations": self.iterations,
             "converged": self.converged,
             "features": self.features,
+            "left_out": self.left_out,
             "transitions": self.transitions,
         }
 
@@ -86,6 +93,11 @@ class Inspection:
             lines += _table([(f"{a} -> {b}", weight) for a, b, weight in self.transitions])
         for label, features in self.features.items():
             lines += ["", f"what speaks for {label}, and against it", *_table(features)]
+            if self.left_out[label]:
+                lines.append(
+                    f"  left out: {self.left_out[label]:,} whole texts that fewer than {MIN_PEOPLE}"
+                    " people are known to have sent"
+                )
         return "\n".join(lines)
 
 
@@ -123,6 +135,9 @@ def inspect_model(
     for label in labels:
         if label not in classes:
             raise InputError(f"The model has no label {label!r}. It has: {', '.join(classes)}.")
+    encoder = model._encoder
+    shown = encoder.may_be_shown() if isinstance(encoder, StepWindows) else None
+    strongest = {label: model._strongest_features(label, top, shown) for label in labels}
     return Inspection(
         described,
         repr(model),
@@ -130,7 +145,8 @@ def inspect_model(
         model.n_features_,
         len(model.history_) - 1,
         model.converged_,
-        {label: model.state_features(label, top) for label in labels},
+        {label: found for label, (found, _) in strongest.items()},
+        {label: left for label, (_, left) in strongest.items()},
         _strongest(model, classes, top),
     )
 
