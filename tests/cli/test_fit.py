@@ -151,6 +151,21 @@ def test_wishes_that_do_not_go_together(capsys, here, words, message):
     assert not (here / "m").exists()
 
 
+@pytest.mark.parametrize("words", [[], ["--passes", "2"], ["--early-stop"], ["--tune"]])
+@pytest.mark.parametrize("rows", ["", '{"tokens": ["stop"]}\n', '{"tokens": []}\n'])
+def test_dev_records_without_labels_are_refused_before_training(
+    capsys, here, monkeypatch, words, rows
+):
+    monkeypatch.setattr(purport.CRF, "fit", None)
+    monkeypatch.setattr(purport.CRF, "fit_batches", None)
+    (here / "bare.jsonl").write_text(rows, encoding="utf-8")
+    code, _, err = run(
+        capsys, "fit", "slots", "train.parquet", "-o", "m", "--dev", "bare.jsonl", *words
+    )
+    assert code == 2
+    assert "The --dev records have no slots to compare with." in err
+
+
 def test_standard_input_cannot_be_read_twice(capsys):
     code, _, err = run(capsys, "fit", "slots", "-", "-o", "m", "--passes", "2")
     assert code == 2

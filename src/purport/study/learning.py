@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from purport.errors import InputError
+from purport.measure.tags import marks_spans
 from purport.records.records import Records
 from purport.records.sources import OnError
 from purport.report.findings import Evaluation
 from purport.report.told import headline, numbers
 from purport.sequence.crf import CRF
 from purport.study.evaluation import evaluate
-from purport.study.tested_records import WORDINGS, values_of_field
+from purport.study.tested_records import WORDINGS, values_of_field, with_known_labels
 from purport.study.tuning import Tuned, choose_l2
 
 if TYPE_CHECKING:
@@ -167,8 +168,10 @@ def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
     def read(source: Any) -> Any:
         return kind.read(source, course.on_error, columns=course.columns)
 
-    # Asked for before training, so that a wrong name does not cost the time that training takes.
+    # Asked for before training, so that nothing wrong costs the time that training takes.
     dev = None if course.dev is None else read(course.dev)
+    if dev is not None:
+        _check_dev(dev)
     stop = dev if course.early_stop else None
     tuned = None
     if course.passes:
@@ -193,3 +196,8 @@ def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
     crf.set_params(verbose=False)
     tested = None if dev is None else evaluate(crf, dev)
     return Learnt(crf, crf._trained_on()["sequences"], WORDINGS[kind].records, tuned, tested)
+
+
+def _check_dev(dev: Records) -> None:
+    labels = {label for told in dev.known_labels or () for label in told or () if label is not None}
+    with_known_labels(dev, "--dev", "spans" if marks_spans(map(str, labels)) else "tokens")
