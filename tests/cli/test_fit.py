@@ -94,6 +94,16 @@ def test_activities_are_learnt_from_sensors(capsys, here):
     assert json.loads(out)["accuracy"] > 0.95
 
 
+def test_activities_are_learnt_from_events(capsys, real_data):
+    events = real_data / "activity-kasteren-a" / "event_sequences.jsonl.gz"
+    code, _, err = run(capsys, "fit", "activity", events, "-o", "m", "--l2", "0.1")
+    assert code == 0, err
+    assert purport.load("m")._encoder.texts_ == "events"
+    code, out, _ = run(capsys, "evaluate", "m", events, "--json")
+    assert code == 0
+    assert json.loads(out)["accuracy"] > 0.7
+
+
 def test_a_penalty_is_chosen(capsys):
     code, out, err = run(
         capsys, "fit", "slots", "train.parquet", "-o", "m", "--tune", "--budget", "60", "--json"

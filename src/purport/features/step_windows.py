@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -46,6 +47,9 @@ class StepWindows(Estimator, ABC):
     def _parts(self, records: Sessions) -> list[Part]:
         """Return all parts, always the same for the same parameters."""
 
+    def _look(self, records: Sessions) -> None:
+        """Decide what the first records of training decide, before their parts are asked for."""
+
     @property
     def _bins(self) -> int | None:
         return None
@@ -73,7 +77,7 @@ class StepWindows(Estimator, ABC):
         [0, 1]
         """
         self._check_parameters()
-        steps = self._steps(records)
+        steps = self._steps(records, first=True)
         self._learn([steps])
         return self._rows(steps)
 
@@ -91,7 +95,8 @@ class StepWindows(Estimator, ABC):
         14
         """
         self._check_parameters()
-        self._learn(map(self._steps, batches))
+        first = chain([True], repeat(False))
+        self._learn(map(self._steps, batches, first))
         return self
 
     def transform(self, records: Sessions) -> Rows:
@@ -177,12 +182,14 @@ class StepWindows(Estimator, ABC):
                     step += own
         return ragged(said, steps.offsets)
 
-    def _steps(self, records: Sessions) -> Steps:
+    def _steps(self, records: Sessions, first: bool = False) -> Steps:
         if not isinstance(records, Sessions):
             raise InputError(
                 f"{type(self).__name__} makes rows from Sessions; got {type(records).__name__}."
                 " Make lists of steps into Sessions with Sessions.from_lists(obs)."
             )
+        if first:
+            self._look(records)
         parts = self._parts(records)
         if self.bias:
             codes = np.zeros(int(records.offsets[-1]), np.int32)
