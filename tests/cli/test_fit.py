@@ -111,6 +111,9 @@ def test_a_penalty_is_chosen(capsys):
     assert code == 0
     told = json.loads(out)
     assert told["l2"] in [trial["l2"] for trial in told["tuned"]]
+    assert told["tuned"][0]["l2"] == 0.03
+    assert told["tuning"].keys() == {"folds", "measure", "stopped", "edge"}
+    assert told["tuning"]["folds"] == 5
     assert "m: cross-validation in 5 folds:" in err
     assert "<-" in err
     assert purport.load("m").l2 == told["l2"]
@@ -127,6 +130,14 @@ def test_batches_that_stop_early(capsys):
     assert 1 <= told["iterations"] <= 4
     assert " passes, " in err
     assert told["dev"]["f1"] > 0.5
+    code, out, _ = run(capsys, "inspect", "m")
+    assert f"training: converged after {told['iterations']} passes;" in out
+
+
+def test_a_model_taught_batch_by_batch_has_no_iterations(capsys, here):
+    purport.save(purport.CRF().partial_fit(utterance_world(20, 1)), here / "m")
+    assert "training: batch by batch, as they came;" in run(capsys, "inspect", "m")[1]
+    assert json.loads(run(capsys, "inspect", "m", "--json")[1])["iterations"] == 0
 
 
 def test_bio_and_gazetteers(capsys, here):
@@ -146,6 +157,7 @@ def test_bio_and_gazetteers(capsys, here):
     [
         (["--early-stop"], "--early-stop needs --dev"),
         (["--budget", "3"], "belong to --tune"),
+        (["--tune", "--l2", "0.03"], "does not go with --l2"),
         (["--groups", "who"], "belong to --tune"),
         (["--passes", "2", "--tune"], "does not go with --passes"),
         (["--gazetteer", "towns"], "NAME=FILE"),

@@ -33,7 +33,9 @@ class Inspection:
     weights : int
         How many weights are not 0.
     iterations : int
-        How long it was trained.
+        How long it was trained, as `rounds` counts.
+    rounds : str
+        What is counted; see `rounds_of`.
     converged : bool
         Whether training came to its end.
     features : dict
@@ -60,6 +62,7 @@ class Inspection:
     labels: list[str]
     weights: int
     iterations: int
+    rounds: str
     converged: bool
     features: dict[str, list[Weighted]]
     left_out: dict[str, int]
@@ -82,10 +85,13 @@ class Inspection:
         """Return everything as lines to read."""
         described = self.described
         ended = "converged" if self.converged else "stopped before it converged"
+        ended += f" after {self.iterations} {self.rounds}"
+        if not self.iterations:
+            ended = "batch by batch, as they came"
         lines = [
             f"{self.model}, written by purport {described['purport']} at {described['saved']}",
             *_listed("trained on", described.get("trained_on") or {}),
-            f"training: {ended} after {self.iterations} iterations; {self.weights:,} weights",
+            f"training: {ended}; {self.weights:,} weights",
             f"{len(self.labels)} labels: {', '.join(self.labels)}",
         ]
         if self.transitions:
@@ -143,12 +149,27 @@ def inspect_model(
         repr(model),
         classes,
         model.n_features_,
-        len(model.history_) - 1,
+        *rounds_of(model),
         model.converged_,
         {label: found for label, (found, _) in strongest.items()},
         {label: left for label, (_, left) in strongest.items()},
         _strongest(model, classes, top),
     )
+
+
+def rounds_of(model: CRF) -> tuple[int, str]:
+    """Return how long a model was trained: in iterations over all data, or passes over batches.
+
+    Examples
+    --------
+    >>> crf = CRF().fit_batches([([[["play"], ["jazz"]]], [["O", "B-genre"]])], passes=2)
+    >>> rounds_of(crf)
+    (2, 'passes')
+    """
+    history = model.history_
+    if history and "sequences" not in history[-1]:
+        return len(history) - 1, "iterations"  # the first is the start
+    return len(history), "passes"
 
 
 def _strongest(model: CRF, classes: list[str], top: int) -> list[tuple[str, str, float]]:
