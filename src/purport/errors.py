@@ -157,12 +157,16 @@ class FormatError(InputError):
     @classmethod
     def header(cls, source: str, reason: str) -> FormatError:
         """Say what is wrong with the line that names the columns."""
-        return cls(f"{source}: the header line {reason}. Mend the header.")
+        return cls(f"{source}: the header {reason}. Mend the names of the columns.")
 
     @classmethod
     def no_column(cls, source: str, needed: tuple[str, ...]) -> FormatError:
         """Say that a table has none of the columns that make it one of records."""
-        return cls.header(source, f"names no column {' or '.join(map(repr, needed))}")
+        names = " or ".join(map(repr, needed))
+        return cls(
+            f"{source}: the header names no column {names}. Say what it is called there:"
+            f" columns={{{needed[-1]!r}: ...}} (--columns {needed[-1]}=...)."
+        )
 
     @classmethod
     def untold(cls, source: str) -> FormatError:

@@ -163,6 +163,7 @@ def test_bio_and_gazetteers(capsys, here):
         (["--gazetteer", "towns"], "NAME=FILE"),
         (["--gazetteer", "a=b", "--gazetteer", "a=c"], "NAME=FILE"),
         (["--gazetteer", "a=missing.txt"], "missing.txt"),
+        (["--gazetteer", "a=dev.jsonl"], "dev.jsonl: cannot be read: it holds JSON lines, not"),
         (["--tune", "--groups", "who"], "no field 'who'"),
     ],
 )
@@ -186,6 +187,22 @@ def test_dev_records_without_labels_are_refused_before_training(
     )
     assert code == 2
     assert "The --dev records have no slots to compare with." in err
+
+
+def test_records_without_slots_are_named_without_python(capsys, here):
+    purport.Utterances.from_lists([["stop"]]).write(here / "bare.jsonl")
+    code, _, err = run(capsys, "fit", "slots", "bare.jsonl", "-o", "m")
+    assert code == 2
+    assert "the records have no slots. Give records with slots.\n" in err
+
+
+def test_models_of_other_records_are_not_compared(capsys, here):
+    invented_sessions(9, 1).write(here / "log.jsonl")
+    assert run(capsys, "fit", "sessions", "log.jsonl", "-o", "s")[0] == 0
+    assert run(capsys, "fit", "slots", "dev.jsonl", "-o", "m")[0] == 0
+    code, _, err = run(capsys, "evaluate", "m", "dev.jsonl", "--compare", "s")
+    assert code == 2
+    assert "s labels sessions, not utterances. Compare with a model of the same records." in err
 
 
 def test_standard_input_cannot_be_read_twice(capsys):

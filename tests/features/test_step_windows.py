@@ -77,6 +77,12 @@ either = st.tuples(session_windows, sessions, sessions) | st.tuples(
 )
 
 
+def set_hashing(encoder: StepWindows, hash_bits: int | None) -> StepWindows:
+    """Hash features, which cannot be counted then, or do not."""
+    counted = {} if hash_bits is None else {"min_count": 1}
+    return encoder.set_params(hash_bits=hash_bits, **counted)
+
+
 def log_of(sessions: list[list[Step]]) -> Sessions:
     return Sessions.from_rows([{"steps": steps} for steps in sessions])
 
@@ -163,7 +169,7 @@ def test_batches_teach_what_all_records_teach_at_once(
     hash_bits: int | None,
 ) -> None:
     encoder, train, later = drawn
-    encoder.set_params(hash_bits=hash_bits)
+    set_hashing(encoder, hash_bits)
     whole = log_of(train)
     rows = encoder.fit_transform(whole)
     batches = [whole[start:stop] for start, stop in pairwise([0, *sorted(cuts), len(train)])]
@@ -179,7 +185,7 @@ def test_what_is_learnt_survives_saving(
     drawn: tuple[StepWindows, list[list[Step]], list[list[Step]]], hash_bits: int | None
 ) -> None:
     encoder, train, later = drawn
-    encoder.set_params(hash_bits=hash_bits).fit(log_of(train))
+    set_hashing(encoder, hash_bits).fit(log_of(train))
     state = encoder._to_state()
     parameters, settings = json.loads(json.dumps([encoder.get_params(), state.settings]))
     other = type(encoder)(**parameters)
@@ -193,7 +199,7 @@ def test_hashed_columns_are_those_of_the_strings(
     drawn: tuple[StepWindows, list[list[Step]], list[list[Step]]], hash_bits: int
 ) -> None:
     encoder, train, later = drawn
-    encoder.set_params(hash_bits=hash_bits).fit(log_of(train))
+    set_hashing(encoder, hash_bits).fit(log_of(train))
     rows = encoder.transform(log_of(later))
     assert (rows.width, rows.unseen, encoder.columns_) == (1 << hash_bits, 0, [])
     for session, index in zip(
@@ -360,6 +366,7 @@ def test_other_things_than_sessions_are_refused(kind: type[StepWindows]) -> None
         {"bins": 1},
         {"min_count": 0},
         {"hash_bits": 31},
+        {"min_count": 2, "hash_bits": 8},
     ],
     ids=repr,
 )

@@ -258,6 +258,12 @@ def test_grid_search_over_rows_says_that_it_cannot_see_groups(data):
     assert not search.best_estimator_.transitions_.any()
 
 
+def test_sample_takes_a_random_state_or_says_what_one_is(data, fitted):
+    X, _, groups = data
+    with pytest.raises(InputError, match=r"CRF.sample: parameter 'random_state' must be"):
+        fitted.sample(X, random_state="x", groups=groups)
+
+
 @pytest.mark.filterwarnings(WITHOUT)
 def test_in_a_pipeline(data):
     pipeline = pytest.importorskip("sklearn.pipeline")

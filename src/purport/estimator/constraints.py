@@ -11,6 +11,24 @@ from typing import Any, Protocol
 
 from purport.errors import ParameterError
 
+MOST_ITEMS = 12
+"""Longer lists in parameters are said by their length."""
+
+
+def shown(value: object) -> str:
+    """Return a parameter as people read it; of long lists only how long they are.
+
+    Examples
+    --------
+    >>> shown({"city": ["rome"] * 56, "day": ("monday",)})
+    "{'city': [56 items], 'day': ('monday',)}"
+    """
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name!r}: {shown(inner)}' for name, inner in value.items())}}}"
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MOST_ITEMS:
+        return f"[{len(value):,} items]"
+    return repr(value)
+
 
 class Constraint(Protocol):
     """Something that knows which values are allowed, and can say so in words."""
@@ -191,7 +209,18 @@ def check_parameters(
     """Raise `ParameterError` for the first parameter that breaks its constraint."""
     for name, constraint in constraints.items():
         if not constraint.allows(parameters[name]):
-            raise ParameterError.for_value(owner, name, parameters[name], constraint.words())
+            given = parameters[name]
+            if isinstance(given, dict):
+                # What stands in it may be phrases of users.
+                given = _Unquoted(f"a dict of {len(given)}, in which not all is so")
+            raise ParameterError.for_value(owner, name, given, constraint.words())
+
+
+class _Unquoted(str):
+    """What a message says instead of a value."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _bounds(low: float, high: float, above: bool, below: bool) -> str:

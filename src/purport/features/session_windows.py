@@ -66,7 +66,7 @@ class SessionWindows(StepWindows):
         A feature that training shows less often is left out.
     hash_bits : int or None
         Hash features into 2 to the power of this many columns and keep no vocabulary: any feature
-        then has a column, which it may share, `min_count` does nothing, and more data need no new
+        then has a column, which it may share, `min_count` must be 1, and more data need no new
         fit. None gives each feature a column of its own.
 
     Attributes

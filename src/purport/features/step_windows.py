@@ -11,7 +11,7 @@ import numpy as np
 
 from purport.errors import InputError
 from purport.estimator.base import Estimator, State
-from purport.features.hashing import hashed_names
+from purport.features.hashing import check_hashing, hashed_names
 from purport.features.keys import UNSEEN
 from purport.features.number_parts import NumberScales
 from purport.features.part_columns import PartColumns, hashed_table
@@ -53,6 +53,10 @@ class StepWindows(Estimator, ABC):
     @property
     def _bins(self) -> int | None:
         return None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_hashing(type(self).__name__, self.hash_bits, self.min_count)
 
     def fit(self, records: Sessions) -> Self:
         """Learn the columns from records.

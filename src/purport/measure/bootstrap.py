@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from purport.estimator.chance import RandomState
 from purport.estimator.constraints import OneOf, check_parameters
 from purport.measure.counts import (
     LABEL_MEASURES,
@@ -24,7 +25,6 @@ from purport.measure.counts import (
 )
 from purport.measure.resampling import (
     FEWEST,
-    RandomState,
     check_draws,
     group_numbers,
     percentiles,

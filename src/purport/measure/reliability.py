@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from purport.errors import InputError
+from purport.estimator.chance import RandomState
 from purport.estimator.constraints import OneOf, Whole, check_parameters
 from purport.measure.bootstrap import Interval
 from purport.measure.counts import Labels, shares
 from purport.measure.resampling import (
     FEWEST,
-    RandomState,
     check_draws,
     group_numbers,
     percentiles,

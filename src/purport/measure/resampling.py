@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.errors import ShapeError
+from purport.estimator.chance import RandomState, generator_of
 from purport.estimator.constraints import Number, Whole, check_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-RandomState = int | np.random.Generator | None
 
 FEWEST = 5
 """What was met less often has no interval: its draws tell next to nothing."""
@@ -62,7 +61,7 @@ def resampled(counts: Any, samples: int, random_state: RandomState) -> NDArray[n
     >>> resampled(np.array([[1.0, 2.0]]), 2, 0).tolist()
     [[1.0, 2.0], [1.0, 2.0]]
     """
-    generator = np.random.default_rng(random_state)
+    generator = generator_of("bootstrap", random_state)
     rows = counts.shape[0]
     at_once = max(1, _DRAWN_AT_ONCE // rows)
     sums = np.empty((samples, counts.shape[1]))

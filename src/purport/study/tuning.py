@@ -246,7 +246,7 @@ class _Folds:
             raise InputError("choose_l2 needs records with labels; not one is known.")
         if groups is not None:
             if len(groups) != len(records):
-                raise ShapeError.lengths("groups", len(groups), "the records", len(records))
+                raise ShapeError.lengths("groups", len(groups), "the list of records", len(records))
             groups = [group for group, known in zip(groups, told, strict=True) if known]
         records = records[np.array(told)]
         if len(records) < folds:
