@@ -11,7 +11,7 @@ import numpy as np
 from purport.estimator.constraints import BOOLEAN, Constraint, Span, Whole, optional
 from purport.features.buckets import BUCKETS, doubling
 from purport.features.hashing import MOST_BITS
-from purport.features.parts import Part, RaggedCodes
+from purport.features.parts import WHOLE_TEXT, Part, RaggedCodes
 from purport.features.step_windows import StepWindows
 from purport.features.texts import CHANGES, Texts, characters_of, grams_of
 from purport.features.times import HOURS, gaps, hours, times_of
@@ -180,7 +180,7 @@ class SessionWindows(StepWindows):
                 table = RaggedCodes.of([pieces_of(text, *lengths) for text in texts.strings])
                 parts.append(Part.of_sets(name, texts.codes, table, self.window))
         if self.text:
-            parts.append(Part.single("text", texts.codes, texts.strings, self.window))
+            parts.append(Part.single(WHOLE_TEXT, texts.codes, texts.strings, self.window))
         if self.change:
             kind, added, kept, dropped = texts.changes()
             parts.append(Part.single("change", kind, CHANGES))

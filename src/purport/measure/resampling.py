@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 RandomState = int | np.random.Generator | None
 
+FEWEST = 5
+"""What was met less often has no interval: its draws tell next to nothing."""
+
 # How many drawn numbers are held at once.
 _DRAWN_AT_ONCE = 1 << 21
 
@@ -74,7 +77,15 @@ def resampled(counts: Any, samples: int, random_state: RandomState) -> NDArray[n
 def percentiles(
     draws: NDArray[np.float64], confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the bounds between which the middle share of the draws (B, ...) lies."""
+    """Return the bounds between which the middle share of the draws (B, ...) lies.
+
+    Draws that are NaN do not count; where all are, so are the bounds.
+    """
     tail = (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
-    return low, high
+    if not np.isnan(draws).any():
+        low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+        return low, high
+    some = ~np.isnan(draws).all(axis=0)
+    bounds = np.full((2, *draws.shape[1:]), np.nan)
+    bounds[:, some] = np.nanquantile(draws[:, some], [tail, 1 - tail], axis=0)
+    return bounds[0], bounds[1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from purport.errors import InputError
 from purport.estimator.progress import Verbosity, progress
+from purport.features.senders import MIN_PEOPLE
 from purport.measure.bootstrap import score_comparisons, score_intervals
 from purport.measure.confusions import Confusion, confusion
 from purport.measure.counts import Labels, Level
@@ -24,7 +25,7 @@ from purport.records.records import Records
 from purport.report.evaluation import evaluation_section
 from purport.report.findings import Compared, ErrorFindings, Evaluation
 from purport.report.page import page, write_page
-from purport.study.tested_records import MIN_PEOPLE, texts_to_show, with_known_labels, wording_of
+from purport.study.tested_records import texts_to_show, with_known_labels, wording_of
 from purport.version import VERSION
 
 if TYPE_CHECKING:

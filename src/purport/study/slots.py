@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from purport.errors import InputError
+from purport.features.senders import MIN_PEOPLE
 from purport.measure.bootstrap import ScoreIntervals, paired_bootstrap, score_intervals
 from purport.measure.confusions import confusion
 from purport.measure.reliability import calibration
@@ -21,7 +22,7 @@ from purport.study.defaults import L2, MAX_ITER
 from purport.study.evaluation import Questions, ask, find_errors, placed
 from purport.study.floors import most_frequent_tags
 from purport.study.stages import Material, Outcome, Settings, Stage
-from purport.study.tested_records import MIN_PEOPLE, with_known_labels
+from purport.study.tested_records import with_known_labels
 
 SHOWN_EXAMPLES = 5  # of those that are wrong and of those that are right, each
 SHOWN_ERRORS = 10

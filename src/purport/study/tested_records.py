@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from purport.errors import InputError
+from purport.features.senders import MIN_PEOPLE
 from purport.measure.counts import Level
 from purport.measure.mistakes import Mistake
 from purport.records.formats import plain
@@ -20,8 +21,6 @@ from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.report.findings import Wording
 from purport.report.slots import WORDING
-
-MIN_PEOPLE: Final = 5
 
 WORDINGS: Final[dict[type[Records], Wording]] = {
     Utterances: WORDING,
