@@ -21,6 +21,7 @@ from purport.measure.sureness import Sureness
 from purport.measure.tags import marks_spans
 from purport.measure.tokens import token_scores
 from purport.records.parting import numbers_of_groups
+from purport.records.people import MIN_PEOPLE
 from purport.records.records import Records
 from purport.report.evaluation import evaluation_section
 from purport.report.findings import Compared, ErrorFindings, Evaluation
