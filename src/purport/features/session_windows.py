@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from purport.records.sessions import Sessions
 
 
-WHOLE_TEXT = re.compile(r"text(\[-?\d+\])?=")
+TYPED_FEATURES = re.compile(r"text(\[-?\d+\])?=")
 """The features that are what somebody typed, word for word."""
 
 OF_TEXTS = re.compile(r"(text|word|characters|added|kept|dropped)(\[-?\d+\])?=")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from purport.errors import InputError
 from purport.estimator.progress import Verbosity, progress
-from purport.features.senders import MIN_PEOPLE
 from purport.measure.bootstrap import score_comparisons, score_intervals
 from purport.measure.confusions import Confusion, confusion
 from purport.measure.counts import Labels, Level

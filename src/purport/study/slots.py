@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from purport.errors import InputError
-from purport.features.senders import MIN_PEOPLE
 from purport.measure.bootstrap import ScoreIntervals, paired_bootstrap, score_intervals
 from purport.measure.confusions import confusion
 from purport.measure.reliability import calibration

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from purport.errors import InputError
-from purport.features.senders import MIN_PEOPLE
 from purport.measure.counts import Level
 from purport.measure.mistakes import Mistake
 from purport.records.formats import plain
