@@ -2,7 +2,8 @@
 
     python scripts/build_docs.py FOLDER
 
-The pages are README.md and docs/*.md. That their examples work is the business of tests/docs.
+The pages are README.md, CHANGELOG.md and docs/*.md; other files that they link to are copied. That
+their examples work is the business of tests/docs.
 """
 
 from __future__ import annotations
@@ -30,13 +31,16 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
 pre {{ background: #f4f4f4; padding: 0.8rem; overflow-x: auto; }}
-table {{ border-collapse: collapse; }}
+code {{ overflow-wrap: anywhere; }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto; }}
 td, th {{ border: 1px solid #ccc; padding: 0.2rem 0.6rem; text-align: left; vertical-align: top; }}
 </style>
 </head>
 <body>
+<nav><a href="{index}">The guide</a></nav>
 {body}</body>
 </html>
 """
@@ -52,13 +56,15 @@ def main(arguments: list[str]) -> int:
         return 1
     shutil.rmtree(target, ignore_errors=True)
     for path, tokens in parsed.items():
-        write_page(target / path.relative_to(ROOT).with_suffix(".html"), tokens)
+        write_page(target, path, tokens)
+    for file in linked_files(parsed):
+        shutil.copyfile(file, target / file.relative_to(ROOT))
     print(f"{len(parsed)} pages in {target}")
     return 0
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def text(path: Path) -> str:
@@ -80,6 +86,16 @@ def broken_links(parsed: dict[Path, list[Token]]) -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)}: there is no heading {link}"
 
 
+def linked_files(parsed: dict[Path, list[Token]]) -> set[Path]:
+    """Return the files in the root that pages link to and that are no pages themselves."""
+    aims = {
+        (path.parent / link.partition("#")[0]).resolve()
+        for path, tokens in parsed.items()
+        for link in links_of(tokens)
+    }
+    return {aim for aim in aims - parsed.keys() if aim.is_file() and aim.parent == ROOT}
+
+
 def links_of(tokens: list[Token]) -> Iterator[str]:
     for token in tokens:
         if token.type in {"link_open", "image"}:
@@ -97,13 +113,15 @@ def anchors_of(tokens: list[Token]) -> Iterator[str]:
             yield anchor
 
 
-def write_page(target: Path, tokens: list[Token]) -> None:
+def write_page(target: Path, path: Path, tokens: list[Token]) -> None:
     renderer = MarkdownIt("commonmark").enable("table")
     body = renderer.renderer.render(tokens, renderer.options, {})
     body = re.sub(r'href="([^":#]+)\.md(#[^"]*)?"', r'href="\1.html\2"', body)
-    title = next((t.content for t in tokens if t.type == "inline"), target.stem)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(PAGE.format(title=escape(title), body=body), encoding="utf-8")
+    title = next((t.content for t in tokens if t.type == "inline"), path.stem)
+    index = "index.html" if path.parent.name == "docs" else "docs/index.html"
+    page = target / path.relative_to(ROOT).with_suffix(".html")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(PAGE.format(title=escape(title), index=index, body=body), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,27 @@ __all__ = [
 
 
 MOST_SHOWN = 300
-"""How many characters of a wrong value a message shows."""
+"""How many characters of a value are shown."""
+
+MOST_ITEMS = 12
+"""Of longer lists it is said how long they are."""
+
+
+def shown(value: object) -> str:
+    """Write a value of a parameter, which may be a list of thousands, so that it can be read.
+
+    Examples
+    --------
+    >>> shown((1, 2)), shown({"city": ["new york"] * 5000})
+    ('(1, 2)', "{'city': [5,000 items]}")
+    """
+    if isinstance(value, dict):
+        written = f"{{{', '.join(f'{name!r}: {shown(inner)}' for name, inner in value.items())}}}"
+    elif isinstance(value, list | tuple | set | frozenset) and len(value) > MOST_ITEMS:
+        written = f"[{len(value):,} items]"
+    else:
+        written = repr(value)
+    return written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}..."
 
 
 class PurportError(Exception):
@@ -78,10 +98,7 @@ class ParameterError(InputError):
     @classmethod
     def for_value(cls, owner: str, name: str, given: object, allowed: str) -> ParameterError:
         """Say which parameter of whom, what it was and what it may be."""
-        shown = repr(given)
-        if len(shown) > MOST_SHOWN:
-            shown = f"{shown[:MOST_SHOWN]}..."
-        return cls(f"{owner}: parameter {name!r} must be {allowed}; got {shown}.")
+        return cls(f"{owner}: parameter {name!r} must be {allowed}; got {shown(given)}.")
 
     @classmethod
     def unknown(cls, owner: str, name: str, known: list[str]) -> ParameterError:
@@ -121,7 +138,10 @@ class FormatError(InputError):
     @classmethod
     def unknown_kind(cls, source: str, kinds: list[str]) -> FormatError:
         """Say that the kind of file is not known, and which are."""
-        return cls(f"{source}: unknown kind of file. Known endings: {', '.join(kinds)}.")
+        return cls(
+            f"{source}: unknown kind of file. Known endings: {', '.join(kinds)}. CSV goes by way"
+            " of a frame, of pandas or polars."
+        )
 
     @classmethod
     def unknown_content(cls, source: str, columns: list[str]) -> FormatError:

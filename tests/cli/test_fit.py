@@ -55,9 +55,12 @@ def test_sessions_are_learnt_labelled_tested_and_inspected(capsys, here):
     code, out, _ = run(capsys, "evaluate", "m", "new.jsonl", "--json")
     assert code == 0
     assert json.loads(out)["accuracy"] > 0.9
-    code, out, _ = run(capsys, "inspect", "m", "--label", "buy")
+    code, out, _ = run(capsys, "inspect", "m", "--label", "buy", "--top", "1000")
     assert code == 0
     assert "what speaks for buy" in out
+    assert "word=tv deals" in out
+    # Many of the sixty sessions, each of somebody else for all that is known, said it.
+    assert "text=tv deals" in out
 
 
 def test_inspect_shows_no_text_that_few_people_sent(capsys, here):

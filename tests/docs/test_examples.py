@@ -2,8 +2,9 @@
 
 Each page has an empty folder. A block marked ``python`` runs in the namespace of its page; where a
 line is ``print(...)  # text``, that text must be what it prints. In a block marked ``sh`` the lines
-that begin with ``purport`` go to the command line. A block marked with a kind and a file name
-(``tsv train.tsv``) becomes that file.
+that begin with ``purport`` go to the command line; a block in which a line has a pipe or a
+redirection goes to a shell as it stands. A block marked ``text`` is what the block before it writes
+to stdout. A block marked with a kind and a file name (``tsv train.tsv``) becomes that file.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -25,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RESULT = re.compile(r"\)  # (.+)$")
+PIPED = re.compile(r"^[^#]*[|<>]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def run_python(block: Block, page: Path, namespace: dict[str, Any]) -> None:
-    """Run a block statement by statement; compare what is printed with what the page says."""
+def run_python(block: Block, page: Path, namespace: dict[str, Any]) -> str:
+    """Run a block by statements, compare what is printed with what the page says; return it all."""
     lines = block.code.splitlines()
+    everything = ""
     for statement in ast.parse(block.code).body:
         ast.increment_lineno(statement, block.line - 1)
         printed = io.StringIO()
@@ -56,11 +60,16 @@ def run_python(block: Block, page: Path, namespace: dict[str, Any]) -> None:
         said = RESULT.search(lines[(statement.end_lineno or 0) - block.line])
         if said and isinstance(statement, ast.Expr):
             assert printed.getvalue().strip() == said[1], f"{page.name}, line {statement.lineno}"
+        everything += printed.getvalue()
+    return everything
 
 
-def run_commands(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the lines that begin with `purport`, as typed, in this process."""
+def run_commands(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run the lines that begin with `purport`, as typed, in this process; return their results."""
     commands = block.code.replace("\\\n", " ").splitlines()
+    if PIPED.search(block.code):
+        return run_shell(block, page)
+    results = io.StringIO()
     for words in (shlex.split(line, comments=True) for line in commands):
         if words[:1] != ["purport"]:
             continue
@@ -68,23 +77,50 @@ def run_commands(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
         monkeypatch.setattr(sys, "argv", words)
         try:
-            code = main()
+            with contextlib.redirect_stdout(results):
+                code = main()
         except SystemExit as end:
             code = end.code
         assert not code, f"{page.name}: {shlex.join(words)} ended with {code}"
+    return results.getvalue()
 
 
+def run_shell(block: Block, page: Path) -> str:
+    """Run a block in a shell that knows the program of this environment."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    run = subprocess.run(
+        ["sh", "-ec", block.code],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert run.returncode == 0, f"{page.name}, line {block.line}: {run.stderr}"
+    return run.stdout
+
+
+def same_lines(found: str, said: str) -> bool:
+    """Compare without regard to white space at the ends of lines."""
+    both = ([line.rstrip() for line in text.strip("\n").splitlines()] for text in (found, said))
+    return next(both) == next(both)
+
+
+# Examples leave out bad rows on purpose; any other warning would mislead whoever copies them.
+@pytest.mark.filterwarnings("ignore::purport.errors.SkippedRowsWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_example_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
+    printed = ""
     for block in blocks_of(page):
         if block.file:
             Path(block.file).write_text(block.code, encoding="utf-8")
         elif block.kind == "python":
-            run_python(block, page, namespace)
+            printed = run_python(block, page, namespace)
         elif block.kind == "sh":
-            run_commands(block, page, monkeypatch)
+            printed = run_commands(block, page, monkeypatch)
+        elif block.kind == "text":
+            assert same_lines(printed, block.code), f"{page.name}, line {block.line}:\n{printed}"
 
 
 def test_the_readme_begins_with_the_install_line_and_six_lines_of_python() -> None:
@@ -102,10 +138,37 @@ def test_a_wrong_result_is_noticed(tmp_path: Path) -> None:
         run_python(block, page, {})
 
 
+def test_what_a_block_prints_is_compared(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\nprint(2)\n```\n\n```text\n1\n2\n```\n", encoding="utf-8")
+    block, said = blocks_of(page)
+    printed = run_python(block, page, {})
+    assert same_lines(printed, said.code)
+    assert not same_lines(printed, "1\n3\n")
+
+
+def test_every_verb_and_option_is_on_the_page_of_the_command_line() -> None:
+    from typer.main import get_command
+
+    from purport.cli.program import program
+
+    said = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    waiting: list[Any] = [get_command(program)]
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        assert str(command.name) in said
+        for option in (name for each in command.params for name in each.opts):
+            found = re.search(rf"`(purport )?{re.escape(option)}(?![\w-])", said)
+            assert found or not option.startswith("-"), f"{command.name} {option}"
+
+
 def test_the_guide_is_built_and_no_link_leads_nowhere(tmp_path: Path) -> None:
     script = str(ROOT / "scripts" / "build_docs.py")
     run = subprocess.run(
         [sys.executable, script, str(tmp_path)], capture_output=True, encoding="utf-8", check=False
     )
     assert run.returncode == 0, run.stderr
-    assert (tmp_path / "docs" / "index.html").exists()
+    for page in tmp_path.rglob("*.html"):
+        for link in re.findall(r'href="([^"#]+)', page.read_text(encoding="utf-8")):
+            assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"

@@ -17,7 +17,10 @@ from purport.fold.engine import Tree
 from purport.fold.statistic import Statistic
 from purport.fold.thread_engine import threads
 from purport.lattice.transitions import Arcs
-from purport.sequence.labels import UNKNOWN, LabelCodes
+from purport.sequence.hidden_states import with_bias
+from purport.sequence.labels import UNKNOWN, LabelCodes, Possible
+from purport.sequence.latent_likelihood import LatentScores, LatentShape, LatentSums
+from purport.sequence.latent_partitions import make_latent_partitions
 from purport.sequence.likelihood import PathSums, Scores
 from purport.sequence.partitions import make_partitions
 from purport.sequence.scorer import Layout
@@ -25,10 +28,8 @@ from purport.sequence.scorer import Layout
 PARTS = 7
 
 
-def path_sums():
-    """An empty statistic, batches (some known in part, one of empty sequences) and parameters."""
-    states = 3
-    chosen = np.random.default_rng(3)
+def drawn_corpora(chosen, labels):
+    """Draw corpora of a few sequences each, with labels of which some are not known."""
     corpora = []
     for _ in range(PARTS):
         lengths = chosen.integers(0, 6, 5)
@@ -39,22 +40,48 @@ def path_sums():
             ]
         )
     encoder = FeatureStrings()
-    everything = encoder.fit_transform([sequence for corpus in corpora for sequence in corpus])
-    layout, arcs = Layout.complete(everything.width, states), Arcs.all(states)
-    batches = []
+    encoder.fit_transform([sequence for corpus in corpora for sequence in corpus])
     for number, corpus in enumerate(corpora):
         rows = encoder.transform(corpus)
-        labels = chosen.integers(0, states, rows.positions).astype(np.int32)
+        codes = chosen.integers(0, labels, rows.positions).astype(np.int32)
         if number % 2:
-            labels[chosen.random(rows.positions) < 0.4] = UNKNOWN
+            codes[chosen.random(rows.positions) < 0.4] = UNKNOWN
         weights = chosen.uniform(0.5, 2.0, len(rows))
-        coded = LabelCodes(labels, rows.offsets, list("abc"))
+        yield rows, LabelCodes(codes, rows.offsets, list("abc")), weights
+
+
+def path_sums():
+    """An empty statistic, batches (some known in part, one of empty sequences) and parameters."""
+    states = 3
+    chosen = np.random.default_rng(3)
+    corpora = list(drawn_corpora(chosen, states))
+    layout, arcs = Layout.complete(corpora[0][0].width, states), Arcs.all(states)
+    batches = []
+    for rows, coded, weights in corpora:
         batches += make_partitions(rows, coded, weights, layout)
     theta = chosen.normal(0.0, 1.0, len(layout) + len(arcs))
     return PathSums(len(theta)), batches, Scores.of(layout, arcs, theta)
 
 
-EXAMPLES = {PathSums: path_sums}
+def latent_sums():
+    """The same for hidden states, of which there are more than labels."""
+    chosen = np.random.default_rng(4)
+    corpora = list(drawn_corpora(chosen, 3))
+    shape = LatentShape(corpora[0][0].width, 5, 3, None)
+    every = np.concatenate([np.eye(3, dtype=np.bool_), np.ones((1, 3), np.bool_)])
+    batches = []
+    for rows, coded, weights in corpora:
+        told = np.where(coded.codes == UNKNOWN, 3, coded.codes).astype(np.int32)
+        batches += make_latent_partitions(
+            with_bias(rows), Possible(every, told), weights, 0.7 * weights, shape.layout
+        )
+    theta = chosen.normal(0.0, 1.0, len(shape))
+    scores = shape.scores(shape.layout, Arcs.all(5), theta)
+    zero = LatentSums(len(shape) - 3 * 5, len(every), 5)
+    return zero, batches, LatentScores(scores, scores.layer.evidence(every))
+
+
+EXAMPLES = {PathSums: path_sums, LatentSums: latent_sums}
 """A new class of statistics gets its example here: `test_every_statistic_has_an_example` asks."""
 
 

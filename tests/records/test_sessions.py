@@ -405,6 +405,20 @@ def test_fields_that_no_file_can_hold() -> None:
             Sessions.from_rows([row])
 
 
+def test_a_field_of_steps_is_one_of_sessions_where_they_agree() -> None:
+    log = Sessions.from_lists(
+        [["a", "b"], ["a"], ["b"], []], who=[["ann", None], ["bob"], ["ann"], []]
+    )
+    assert log.field("who") == ["ann", "bob", "ann", None]
+    parts = log[:3].split(0.5, 0.5, by="who")
+    assert sorted(sorted(set(part.field("who"))) for part in parts) == [["ann"], ["bob"]]
+    assert Sessions.from_rows([{"who": "all", "steps": [{"who": "ann"}]}]).field("who") == ["all"]
+    with pytest.raises(InputError, match=r"Record 2: its steps differ in 'obs'"):
+        Sessions.from_lists([["a"], ["a", "b"]]).field("obs")
+    with pytest.raises(InputError, match="have no field 'whose'"):
+        log.field("whose")
+
+
 def test_labels_are_added(tmp_path: Path) -> None:
     told = LOG.with_labels([["x", None], ["y"]], [[0.5, 0.25], 1.0])
     assert told.known_labels == LOG.known_labels

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracle.crf import WrittenDown
 
 from purport.errors import InputError, ParameterError, ShapeError
+from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.sequence.labels import encode_labels, with_shares
 
@@ -286,6 +287,19 @@ def test_shares_count_with_weights_and_beside_labels(corpus):
     )
     np.testing.assert_allclose(one._theta, other._theta, atol=1e-4)
     assert one.classes_.tolist() == classes
+
+
+def test_records_without_labels_learn_from_shares_alone():
+    said = [["to", "rome"], ["from", "rome"]]
+    tags = [["O", "B-city"], ["O", "B-city"]]
+    classes = ["B-city", "O"]
+    shares = [np.array([[0.1, 0.9], [0.8, 0.2]])] * 2
+    with_tags = CRF().fit(Utterances.from_lists(said, slots=tags), soft=shares)
+    without = CRF().fit(Utterances.from_lists(said), soft=shares, classes=classes)
+    assert without.predict(Utterances.from_lists(said)) == tags
+    assert without._theta == pytest.approx(with_tags._theta)
+    with pytest.raises(InputError, match="nobody says which"):
+        CRF().fit(Utterances.from_lists(said), soft=shares)
 
 
 def test_shares_are_checked():

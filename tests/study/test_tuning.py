@@ -139,6 +139,8 @@ def test_sessions_are_scored_by_the_share_that_is_right():
 def test_what_cannot_be_tuned(talk):
     with pytest.raises(InputError, match="needs records with labels"):
         choose_l2(CRF(), Utterances.from_lists([["a"]] * 9))
+    with pytest.raises(InputError, match=r"got list\. For lists .* GridSearchCV"):
+        choose_l2(CRF(), [[["w=a"]]])
     with pytest.raises(InputError, match="3 records cannot be cut into 5 folds"):
         choose_l2(CRF(), talk[:3])
     for wrong in ({"values": []}, {"values": [-1.0]}, {"folds": 1}, {"budget": -1}):

@@ -26,7 +26,7 @@ def inspect(
     """Show what a model is and what it goes by.
 
     Says what it was trained on, its strongest transitions, and what speaks for a label. Features
-    hold words of the training data.
+    hold words of the training data; those that are the whole text of a step are not shown.
     """
     from purport.study.inspection import inspect_model
 

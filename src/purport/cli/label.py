@@ -39,8 +39,8 @@ def label(
             "-o",
             "--out",
             metavar="FILE",
-            help="JSON lines, TSV or IOB, packed with .gz or not, Parquet or Arrow IPC, as its"
-            " ending says; - for stdout (JSON lines).",
+            help="JSON lines, TSV or IOB as its ending says, packed with .gz, Parquet or Arrow IPC;"
+            " - for stdout, in JSON lines.",
         ),
     ] = STANDARD,
     columns: Columns = None,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from purport.errors import NotFittedError, ParameterError
-from purport.estimator.constraints import Constraint, check_parameters, shown
+from purport.errors import NotFittedError, ParameterError, shown
+from purport.estimator.constraints import Constraint, check_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,7 +108,7 @@ class Estimator:
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         changed = [
-            f"{name}={shown(value)}"
+            f"{name}={value!r}" if isinstance(value, Estimator) else f"{name}={shown(value)}"
             for name, value in self.get_params(deep=False).items()
             if not _same(value, defaults[name].default)
         ]

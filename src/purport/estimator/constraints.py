@@ -11,24 +11,6 @@ from typing import Any, Protocol
 
 from purport.errors import ParameterError
 
-MOST_ITEMS = 12
-"""Longer lists in parameters are said by their length."""
-
-
-def shown(value: object) -> str:
-    """Return a parameter as people read it; of long lists only how long they are.
-
-    Examples
-    --------
-    >>> shown({"city": ["rome"] * 56, "day": ("monday",)})
-    "{'city': [56 items], 'day': ('monday',)}"
-    """
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name!r}: {shown(inner)}' for name, inner in value.items())}}}"
-    if isinstance(value, list | tuple | set | frozenset) and len(value) > MOST_ITEMS:
-        return f"[{len(value):,} items]"
-    return repr(value)
-
 
 class Constraint(Protocol):
     """Something that knows which values are allowed, and can say so in words."""

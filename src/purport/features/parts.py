@@ -130,6 +130,8 @@ class Part:
         ['c', 'a']
         """
         size = len(self.codes)
+        if not size:
+            return replace(self, strings=[])
         first = np.full(len(self.strings), size, np.int64)
         first[self.codes[::-1]] = np.arange(size)[::-1]
         found = np.flatnonzero(first < size)
@@ -199,6 +201,8 @@ class Steps:
         counts : (P,) int64
             How many of them each step sees.
         """
+        if offset == 0:
+            return np.arange(len(part.codes)), part.starts[1:] - part.starts[:-1]
         positions = int(self.offsets[-1])
         counts = np.zeros(positions, np.int64)
         lengths = np.diff(self.offsets)

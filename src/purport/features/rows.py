@@ -69,6 +69,23 @@ class Rows:
         """Return the unique rows as a SciPy matrix of shape (U, F)."""
         from scipy.sparse import csr_matrix
 
-        values = np.ones(len(self.columns)) if self.values is None else self.values
         shape = (self.unique, self.width)
-        return csr_matrix((values, self.columns, self.indptr), shape=shape)
+        return csr_matrix((self._filled_values(), self.columns, self.indptr), shape=shape)
+
+    def join(self, other: Rows) -> Rows:
+        """Return these sequences followed by others whose columns mean the same."""
+        values = None
+        if self.values is not None or other.values is not None:
+            values = np.concatenate([self._filled_values(), other._filled_values()])
+        return Rows(
+            indptr=np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]]),
+            columns=np.concatenate([self.columns, other.columns]),
+            values=values,
+            width=self.width,
+            index=np.concatenate([self.index, other.index + np.int32(self.unique)]),
+            offsets=np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
+            unseen=self.unseen + other.unseen,
+        )
+
+    def _filled_values(self) -> NDArray[np.float64]:
+        return np.ones(len(self.columns)) if self.values is None else self.values

@@ -5,19 +5,17 @@ Symbols: V different texts, E entries (one text of one step each).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from purport.features.hashing import hashed
+from purport.records.people import MIN_PEOPLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from purport.records.sessions import Sessions
-
-MIN_PEOPLE: Final = 5
-"""A text may be shown to others if so many different people sent it."""
 
 
 def senders_of(records: Sessions) -> NDArray[np.int64]:

@@ -232,7 +232,8 @@ class StepWindows(Estimator, ABC):
         total = np.zeros(int(steps.offsets[-1]), np.int64)
         width = 0
         for number, part in enumerate(map(self._scaled, steps.parts)):
-            for offset in part.offsets():
+            # One session has nothing to say of most parts, and is to be labelled at once.
+            for offset in part.offsets() if len(part.codes) else ():
                 entries, counts = steps.seen(part, offset)
                 columns = self._table(number, part, offset, width)[part.codes[entries]]
                 values = None if part.numbers is None else part.numbers[entries]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from purport.errors import FormatError, ShapeError
+from purport.errors import FormatError, InputError, ShapeError
 from purport.records.columns import (
     Coded,
     Coder,
@@ -358,6 +358,35 @@ class Sessions(Records):
         else:
             values = [extra and extra.get(name) for extra in self._step_extra or ()]
         return None if all_unknown(values) else ragged(values, self.offsets)
+
+    def field(self, name: str) -> list[Any]:
+        """Return one field of every session, None where a session has none.
+
+        Parameters
+        ----------
+        name : str
+            As in the JSON lines; at least one session, or one step, must have it. A field of steps,
+            as who did them, must be the same at all steps of a session that have it.
+
+        Examples
+        --------
+        >>> Sessions.from_lists([["hi", "bye"], ["hi"]], who=[["ann", "ann"], ["bob"]]).field("who")
+        ['ann', 'bob']
+        """
+        try:
+            return super().field(name)
+        except InputError:
+            steps = self.step_field(name)
+            if steps is None:
+                raise
+        told = [[value for value in values if value is not None] for values in steps]
+        for record, values in enumerate(told, start=1):
+            if any(value != values[0] for value in values):
+                raise InputError(
+                    f"Record {record}: its steps differ in {name!r}, of which one value is needed."
+                    " Name a field of the session, or one that is the same at all of its steps."
+                )
+        return [values[0] if values else None for values in told]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield each session as a dictionary, as JSON lines hold it; the unknown is left out.

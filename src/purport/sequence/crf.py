@@ -31,6 +31,7 @@ from purport.sequence.given import Given, check_enough
 from purport.sequence.growth import grow
 from purport.sequence.inputs import (
     Windows,
+    brings_labels,
     check_form,
     form_of,
     known_of,
@@ -311,7 +312,7 @@ class CRF(LearntWeights):
             rows = encoder.fit_transform(X)
             classes = _sorted_classes(classes)
         weights = sequence_weights(sample_weight, len(rows))
-        if soft is not None and y is None and form_of(X) in ("lists", "rows"):
+        if soft is not None and y is None and not brings_labels(X):
             if classes is None:
                 raise InputError(
                     "CRF.fit: soft= has one column a label, but without y nobody says which. Give"

@@ -129,6 +129,11 @@ def encoder_named(name: str | None, form: Form) -> type[Estimator]:
     raise ValueError(f"no {name} makes rows from {form}")
 
 
+def brings_labels(X: Any) -> bool:
+    """Tell whether X are records of which at least one label is known."""
+    return isinstance(X, Records) and X.known_labels is not None
+
+
 def given_labels(owner: str, X: Any, y: Labels | None) -> Labels:
     """Return y, or the labels that records bring."""
     if y is not None:

@@ -118,6 +118,20 @@ class LabelCodes:
             self.shares,
         )
 
+    def join(self, codes: NDArray[np.int32], offsets: NDArray[np.int64]) -> LabelCodes:
+        """Return what is known of these sequences followed by others with labels by number."""
+        nothing = np.full(len(codes), UNKNOWN, np.int32)
+        return LabelCodes(
+            np.concatenate([self.codes, codes]),
+            np.concatenate([self.offsets, self.offsets[-1] + offsets[1:]]),
+            self.classes,
+            self.unseen,
+            None if self.set_of is None else np.concatenate([self.set_of, nothing]),
+            self.sets,
+            None if self.shares_of is None else np.concatenate([self.shares_of, nothing]),
+            self.shares,
+        )
+
     def shares_at(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the share of each label at positions (n, L); 1 for each label of a set."""
         found = np.zeros((len(positions), len(self.classes)))

@@ -60,10 +60,15 @@ class SHDCRF(LatentLabeller):
         What `predict` gives: the most probable label of each position, the labels of the most
         probable pair of hidden path and labels (which are not the most probable labels), or the
         most probable labels as a whole, which is slower.
+    semi : "free-sum" or "self-training", default "free-sum"
+        What ``fit(unlabeled=...)`` does. With "free-sum" the sum over all paths is also taken over
+        the unlabelled sequences, as the paper has it; we have not met data on which that helps.
+        With "self-training" the model is trained on the labels, labels the other sequences, and is
+        trained again on what it is sure of, three times; that helps where sessions hang together.
     unlabeled_weight : float, optional
-        With ``fit(unlabeled=...)``: how much of the free sum is taken over unlabelled sequences;
-        None is their share of all sequences, as in the paper. Choose it on dev: objectives of
-        different weights cannot be compared.
+        With "free-sum" the share of the free sum that is taken over unlabelled sequences; None is
+        their share of all sequences, as in the paper. With "self-training" how often each of them
+        counts; None is 0.3. Choose it on dev: objectives of different weights cannot be compared.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     random_state : int, optional
@@ -77,6 +82,8 @@ class SHDCRF(LatentLabeller):
         The labels, sorted.
     label_given_state_ : (L, S) float64
         p(y | h): the label of a row at the hidden state of a column; columns sum to 1.
+    state_usage_ : (S,) float64
+        The mean p(h | x) of each state over the steps that it was trained on.
     transitions_ : (S, S) float64
         Weight of each pair of hidden states, from row to column.
     history_ : list of dict
@@ -100,6 +107,7 @@ class SHDCRF(LatentLabeller):
         "sparsity": Number(low=0.0),
         "entropy_weight": OneOf(("uniform", "usage")),
         "normalisation": OneOf(("local", "joint")),
+        "semi": OneOf(("free-sum", "self-training")),
         "unlabeled_weight": optional(Number(low=0.0, high=1.0)),
         **LATENT_CONSTRAINTS,
     }
@@ -118,6 +126,7 @@ class SHDCRF(LatentLabeller):
         normalisation: str = "local",
         init: str = "split",
         decode: str = "position",
+        semi: str = "free-sum",
         unlabeled_weight: float | None = None,
         n_threads: int | None = None,
         random_state: int | None = None,
@@ -134,6 +143,7 @@ class SHDCRF(LatentLabeller):
         self.normalisation = normalisation
         self.init = init
         self.decode = decode
+        self.semi = semi
         self.unlabeled_weight = unlabeled_weight
         self.n_threads = n_threads
         self.random_state = random_state
@@ -157,7 +167,7 @@ class SHDCRF(LatentLabeller):
         X, y, sample_weight, warm_start, engine, groups
             As for `CRF`: labels may be None or sets of those that are possible.
         unlabeled : as X, optional
-            Sequences without labels. Features that X does not have are left out.
+            Sequences without labels. With the free sum features that X does not have are left out.
 
         Examples
         --------
@@ -165,14 +175,19 @@ class SHDCRF(LatentLabeller):
         >>> shd.predict([[["b"]]])
         [['Y']]
         """
-        if unlabeled is not None and self.l2 == 0.0:
+        if unlabeled is not None and self.l2 == 0.0 and not self._teaches_itself:
             raise InputError(
                 "SHDCRF.fit: with unlabeled= the objective has no optimum unless l2 is above 0."
                 " Give l2=0.1, say."
             )
-        return self._fit(
-            X, y, sample_weight, warm_start, engine, groups, unlabeled, self.unlabeled_weight
-        )
+        return self._fit(X, y, sample_weight, warm_start, engine, groups, unlabeled)
+
+    @property
+    def _teaches_itself(self) -> bool:
+        return self.semi == "self-training"
+
+    def _unlabelled_weight(self) -> float | None:
+        return self.unlabeled_weight
 
     def _new_shape(self, width: int, labels: int) -> LatentShape:
         return LatentShape(width, self.states, labels, None, self.normalisation == "joint")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from purport.errors import InputError
 from purport.estimator.progress import Verbosity, progress
-from purport.features.senders import MIN_PEOPLE
 from purport.measure.bootstrap import score_comparisons, score_intervals
 from purport.measure.confusions import Confusion, confusion
 from purport.measure.counts import Labels, Level
@@ -21,6 +20,7 @@ from purport.measure.sureness import Sureness
 from purport.measure.tags import marks_spans
 from purport.measure.tokens import token_scores
 from purport.records.parting import numbers_of_groups
+from purport.records.people import MIN_PEOPLE
 from purport.records.records import Records
 from purport.report.evaluation import evaluation_section
 from purport.report.findings import Compared, ErrorFindings, Evaluation

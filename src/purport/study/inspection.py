@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from purport.errors import InputError
-from purport.features.senders import MIN_PEOPLE
 from purport.features.step_windows import StepWindows
+from purport.records.people import MIN_PEOPLE
 from purport.sequence.crf import CRF
 from purport.store.folders import describe, load
 

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from purport.errors import InputError
-from purport.features.senders import MIN_PEOPLE
 from purport.measure.bootstrap import ScoreIntervals, paired_bootstrap, score_intervals
 from purport.measure.confusions import confusion
 from purport.measure.reliability import calibration
 from purport.measure.slots import slot_scores
 from purport.measure.tags import spans
+from purport.records.people import MIN_PEOPLE
 from purport.records.utterances import Utterances
 from purport.report.findings import Example, LabelFinding, Size, SlotFindings
 from purport.report.slots import USELESS, slot_section

@@ -237,6 +237,11 @@ class _Folds:
         groups: Sequence[Hashable] | None,
         random_state: int,
     ) -> _Folds:
+        if not isinstance(records, Records):
+            raise InputError(
+                f"choose_l2 takes Utterances or Sessions; got {type(records).__name__}. For lists"
+                " and rows use scikit-learn's GridSearchCV."
+            )
         # What has no label teaches nothing and is scored on nothing.
         told = [
             any(label is not None for label in labels or ())
