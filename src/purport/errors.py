@@ -57,16 +57,24 @@ __all__ = [
 MOST_SHOWN = 300
 """How many characters of a value are shown."""
 
+MOST_ITEMS = 12
+"""Of longer lists it is said how long they are."""
+
 
 def shown(value: object) -> str:
     """Write a value of a parameter, which may be a list of thousands, so that it can be read.
 
     Examples
     --------
-    >>> shown((1, 2)), len(shown(["new york"] * 5000))
-    ('(1, 2)', 303)
+    >>> shown((1, 2)), shown({"city": ["new york"] * 5000})
+    ('(1, 2)', "{'city': [5,000 items]}")
     """
-    written = repr(value)
+    if isinstance(value, dict):
+        written = f"{{{', '.join(f'{name!r}: {shown(inner)}' for name, inner in value.items())}}}"
+    elif isinstance(value, list | tuple | set | frozenset) and len(value) > MOST_ITEMS:
+        written = f"[{len(value):,} items]"
+    else:
+        written = repr(value)
     return written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}..."
 
 
@@ -169,12 +177,16 @@ class FormatError(InputError):
     @classmethod
     def header(cls, source: str, reason: str) -> FormatError:
         """Say what is wrong with the line that names the columns."""
-        return cls(f"{source}: the header line {reason}. Mend the header.")
+        return cls(f"{source}: the header {reason}. Mend the names of the columns.")
 
     @classmethod
     def no_column(cls, source: str, needed: tuple[str, ...]) -> FormatError:
         """Say that a table has none of the columns that make it one of records."""
-        return cls.header(source, f"names no column {' or '.join(map(repr, needed))}")
+        names = " or ".join(map(repr, needed))
+        return cls(
+            f"{source}: the header names no column {names}. Say what it is called there:"
+            f" columns={{{needed[-1]!r}: ...}} (--columns {needed[-1]}=...)."
+        )
 
     @classmethod
     def untold(cls, source: str) -> FormatError:

@@ -42,7 +42,7 @@ class NumberRows:
     width : int
         How many columns the matrix has.
     names : list of str or None
-        What a data frame calls its columns.
+        What a data frame calls its columns, if by strings.
     """
 
     columns: NDArray[np.int32]
@@ -66,8 +66,7 @@ class NumberRows:
             The sequence of each row; the rows of one stand together. None makes every row a
             sequence.
         """
-        names = getattr(X, "columns", None)
-        listed = None if names is None else [str(name) for name in names]
+        listed = _names_of(X)
         if hasattr(X, "tocsr"):
             columns, values, starts, width = _of_sparse(X)
         else:
@@ -97,6 +96,7 @@ class NumberColumns(Estimator):
     """
 
     names_: list[str]
+    named_: bool
 
     def __init__(self) -> None:
         pass
@@ -115,9 +115,11 @@ class NumberColumns(Estimator):
         return self.transform(X)
 
     def transform(self, X: NumberRows) -> Rows:
-        """Return the rows of as many columns as were learnt."""
+        """Return the rows of the columns that were learnt."""
         self._check_fitted()
         expected = len(self.names_) - 1
+        if self.named_ and X.names is not None:
+            _check_names(X.names, self.names_[:-1])
         if X.width != expected:
             raise InputError(
                 f"X has {X.width} features, but CRF is expecting {expected} features as input."
@@ -143,14 +145,44 @@ class NumberColumns(Estimator):
         return self.names_
 
     def _learn(self, X: NumberRows) -> None:
-        self.names_ = [*(X.names or [f"x{number}" for number in range(X.width)]), BIAS]
+        self.names_ = [*(X.names or _usual_names(X.width)), BIAS]
+        self.named_ = X.names is not None
 
     def _to_state(self) -> State:
         self._check_fitted()
-        return State(settings={"names": self.names_})
+        return State(settings={"names": self.names_, "named": self.named_})
 
     def _restore(self, state: State) -> None:
         self.names_ = state.settings["names"]
+        # Models of format 2 and before do not say whether somebody gave the names.
+        usual = [*_usual_names(len(self.names_) - 1), BIAS]
+        self.named_ = state.settings.get("named", self.names_ != usual)
+
+
+def _names_of(X: Any) -> list[str] | None:
+    """Return what a data frame calls its columns; pyarrow says so in its own way."""
+    for attribute in ("columns", "column_names"):
+        names = list(getattr(X, attribute, ()))
+        if names and all(isinstance(name, str) for name in names):
+            return [str(name) for name in names]
+    return None
+
+
+def _usual_names(width: int) -> list[str]:
+    return [f"x{number}" for number in range(width)]
+
+
+def _check_names(given: list[str], learnt: list[str]) -> None:
+    """Refuse columns that are not those of training, or stand in another order."""
+    if given == learnt:
+        return
+    unknown, absent = len(set(given) - set(learnt)), len(set(learnt) - set(given))
+    differ = f"{unknown} of X were not there, and {absent} are not in X"
+    raise InputError(
+        "The feature names should match those that were passed during fit:"
+        f" {differ if unknown or absent else 'they stand in another order'}. Give the same columns"
+        " in the same order."
+    )
 
 
 def _of_sparse(X: Any) -> tuple[Any, Any, Any, int]:
@@ -184,7 +216,10 @@ def _floats(array: Any) -> NDArray[np.float64]:
     try:
         return np.asarray(array, np.float64)
     except (TypeError, ValueError):
-        raise InputError("X must hold numbers; some of it is not a number.") from None
+        raise InputError(
+            "X must hold numbers; some of it is not a number. Records in a data frame, as tokens or"
+            " texts, are read first: Utterances.read(frame) or Sessions.read(frame)."
+        ) from None
 
 
 def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -216,13 +251,19 @@ def offsets_of_groups(owner: str, groups: Any, rows: int) -> NDArray[np.int64]:
             stacklevel=6,
         )
         return np.arange(rows + 1, dtype=np.int64)
-    given = np.asarray(groups)
+    # Lists are taken as they are: as an array of strings, NaN would be one of them.
+    given = np.asarray(groups, object if isinstance(groups, list | tuple) else None)
     if given.ndim != 1:
         raise InputError(
             f"groups must be a flat list, one value a row; got {given.ndim} dimensions."
         )
     if len(given) != rows:
         raise ShapeError.lengths("groups", len(given), "X", rows)
+    if _lacks_some(given):
+        raise InputError(
+            "Some of groups are None or NaN, so nobody knows which sequence these rows belong to."
+            " Give each row its group, or leave such rows out."
+        )
     begins = np.append(True, given[1:] != given[:-1])
     starts = np.flatnonzero(begins).astype(np.int64)
     if len(set(given[starts].tolist())) != len(starts):
@@ -231,3 +272,11 @@ def offsets_of_groups(owner: str, groups: Any, rows: int) -> NDArray[np.int64]:
             " rows by group, in the order of the sequence."
         )
     return np.append(starts, rows)
+
+
+def _lacks_some(values: NDArray[Any]) -> bool:
+    try:
+        differ = np.any(values != values)
+    except TypeError:  # what pandas puts for a missing value does not even say that it differs
+        return True
+    return bool(differ) or (values.dtype == object and any(each is None for each in values))

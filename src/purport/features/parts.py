@@ -18,6 +18,11 @@ from purport.records.columns import entries_of, offsets_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from purport.records.sessions import Sessions
+
+WHOLE_TEXT = "text"
+"""The name of the part that says the whole text of a step, as somebody sent it."""
+
 HERE = (0, 0)
 """The window of what is seen at its own step alone."""
 
@@ -178,10 +183,13 @@ class Steps:
         Where each session starts.
     parts : list of Part
         All parts; those of an encoder are always the same, in the same order.
+    records : Sessions
+        What they were made of.
     """
 
     offsets: NDArray[np.int64]
     parts: list[Part]
+    records: Sessions
 
     def seen(self, part: Part, offset: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the entries that each step sees at an offset, and how many these are.

@@ -303,7 +303,9 @@ def records_of(key: object, length: int) -> NDArray[np.int64]:
         chosen = chosen.astype(np.int64)
     if chosen.dtype == np.bool_ and chosen.ndim == 1:
         if len(chosen) != length:
-            raise ShapeError.lengths("The index of booleans", len(chosen), "the records", length)
+            raise ShapeError.lengths(
+                "The index of booleans", len(chosen), "the list of records", length
+            )
         return np.flatnonzero(chosen).astype(np.int64)
     if not np.issubdtype(chosen.dtype, np.integer) or chosen.ndim > 1:
         raise InputError(

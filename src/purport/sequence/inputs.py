@@ -145,10 +145,10 @@ def given_labels(owner: str, X: Any, y: Labels | None) -> Labels:
         if brought is not None:
             return brought
         kind = "slots" if isinstance(X, Utterances) else "labels"
-        what = f"the records have no {kind}"
-    else:
-        what = "y is None"
-    raise InputError(f"{owner} needs labels, but {what}. Give y: one list of labels a sequence.")
+        raise InputError(
+            f"{owner} needs labels, but the records have no {kind}. Give records with {kind}."
+        )
+    raise InputError(f"{owner} needs labels, but y is None. Give y: one list of labels a sequence.")
 
 
 def known_of(

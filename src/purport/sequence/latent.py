@@ -1,4 +1,4 @@
-"""What all models with hidden states share: how they learn, what they say, how they are kept."""
+"""How all models with hidden states learn."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from purport.errors import InputError, ParameterError
-from purport.estimator.base import State
+from purport.errors import InputError
 from purport.estimator.constraints import (
     BOOLEAN,
     Constraint,
@@ -19,33 +18,27 @@ from purport.estimator.constraints import (
     Whole,
     optional,
 )
-from purport.features.encoders import Encoder
 from purport.features.rows import Rows
 from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
 from purport.fold.engine import Engine
-from purport.fold.thread_engine import available_cores, threads
-from purport.lattice.transitions import Arcs
-from purport.sequence import decoding, latent_decoding
+from purport.fold.thread_engine import available_cores
 from purport.sequence.beginnings import begin_at_random, begin_from_clusters
-from purport.sequence.decoding import BestPaths
 from purport.sequence.given import Given, check_enough
+from purport.sequence.hidden_states import HiddenStates, with_bias
 from purport.sequence.inputs import (
     Windows,
     check_form,
-    encoder_named,
     form_of,
     known_of,
     make_encoder,
     prepared,
     sequence_weights,
 )
-from purport.sequence.labeller import Labelling, SequenceLabeller, UncertainLabelling
-from purport.sequence.labels import UNKNOWN, LabelCodes, cut_labels
+from purport.sequence.labels import UNKNOWN
 from purport.sequence.latent_likelihood import LatentLikelihood, LatentShape
 from purport.sequence.latent_partitions import make_latent_partitions
-from purport.sequence.likelihood import Scores
 from purport.sequence.training import train
 
 if TYPE_CHECKING:
@@ -75,13 +68,6 @@ LATENT_CONSTRAINTS: dict[str, Constraint] = {
 }
 """Of the parameters that all models with hidden states have."""
 
-DECODERS = {
-    "position": latent_decoding.by_position,
-    "joint": latent_decoding.joint,
-    "best": latent_decoding.best,
-}
-
-
 SURE = 0.7
 """From this probability on a label that the model gave itself counts as known."""
 
@@ -108,8 +94,8 @@ class Unlabelled:
     weight: float
 
 
-class LatentLabeller(SequenceLabeller):
-    """A labeller whose chain runs over hidden states, from which labels follow.
+class LatentLabeller(HiddenStates):
+    """A labeller that learns what its hidden states are.
 
     A subclass says what theta means (`_new_shape`) and what its entropies count.
     """
@@ -120,15 +106,8 @@ class LatentLabeller(SequenceLabeller):
     features: Windows | None
     init: str
     restarts: int
-    decode: str
     random_state: int | None
     verbose: Verbosity
-    history_: list[dict[str, float]]
-    converged_: bool
-    _shape: LatentShape
-    _theta: NDArray[np.float64]
-    _ready: list[Scores]
-    _counts: dict[str, int]
 
     _USAGE_ROUNDS: ClassVar[int] = 3
 
@@ -140,10 +119,6 @@ class LatentLabeller(SequenceLabeller):
     def _unlabelled_weight(self) -> float | None:
         """Return what the user said that sequences without labels count."""
         return None
-
-    def _new_shape(self, width: int, labels: int) -> LatentShape:
-        """Say what theta means for so many columns and labels."""
-        raise TypeError(f"{type(self).__name__} has no states")
 
     def _entropy_weight(self) -> tuple[float, bool]:
         """Return what a state's entropy counts for each sequence, and whether its usage does."""
@@ -227,7 +202,7 @@ class LatentLabeller(SequenceLabeller):
             def keep(
                 theta: Theta, history: History, converged: bool, before: History = before
             ) -> None:
-                self._keep(theta, [*before, *history], converged)
+                self._keep(theta, [*before, *history], converged, objective.visits(theta))
 
             train(
                 self._owner,
@@ -321,200 +296,3 @@ class LatentLabeller(SequenceLabeller):
             )
         sparsity = self._entropy_weight()[0] * float(told.sum())
         return LatentLikelihood(partitions, possible.allowed, shape, self.l2, sparsity, engine)
-
-    # What it says.
-
-    def _rows(self, X: Any, groups: Any = None) -> Rows:
-        return with_bias(super()._rows(X, groups))
-
-    def _best_labels(self, rows: Rows, known: LabelCodes | None) -> NDArray[np.int32]:
-        return DECODERS[self.decode](rows, self._scores(), threads(self.n_threads), known)
-
-    def _label_posteriors(self, rows: Rows, known: LabelCodes | None) -> NDArray[np.float64]:
-        scores, engine = self._scores(), threads(self.n_threads)
-        return latent_decoding.label_posteriors(rows, scores, engine, known)
-
-    def _best_labellings(self, rows: Rows, known: LabelCodes | None) -> BestPaths:
-        labels = self._best_labels(rows, known)
-        scores, engine = self._scores(), threads(self.n_threads)
-        told = LabelCodes(labels, rows.offsets, self.classes_.tolist())
-        found = decoding.log_probabilities(rows, told, scores, engine)
-        if known is not None:
-            found = found - decoding.log_probabilities(rows, known, scores, engine)
-        without = rows.offsets[:-1][np.diff(rows.offsets) > 0]
-        filled = np.flatnonzero(np.diff(rows.offsets) > 0)
-        found[filled[labels[without] == UNKNOWN]] = np.nan
-        return BestPaths(labels, found)
-
-    def _draw(
-        self, rows: Rows, count: int, random: np.random.Generator, known: LabelCodes | None
-    ) -> NDArray[np.int32]:
-        scores, engine = self._scores(), threads(self.n_threads)
-        return latent_decoding.samples(rows, scores, engine, count, random, known)
-
-    def _n_best(self, rows: Rows, count: int, known: LabelCodes | None) -> list[list[Labelling]]:
-        scores, engine = self._scores(), threads(self.n_threads)
-        classes = self.classes_.tolist()
-        return [
-            [
-                (Labelling if certain else UncertainLabelling)(
-                    [classes[label] for label in labels], probability
-                )
-                for labels, probability, certain in zip(
-                    one.labels.tolist(),
-                    np.exp(np.minimum(one.log_probability, 0.0)).tolist(),
-                    one.certain.tolist(),
-                    strict=True,
-                )
-            ]
-            for one in latent_decoding.n_best(rows, scores, engine, count, known)
-        ]
-
-    def predict_states(self, X: Any, *, groups: Any = None) -> Any:
-        """Return the most probable hidden state of each position: argmax over h of p(h | x).
-
-        One list a sequence; rows of numbers give a flat array.
-
-        Examples
-        --------
-        >>> from purport.sequence.shdcrf import SHDCRF
-        >>> shd = SHDCRF(states=2).fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> states = shd.predict_states([[["a"], ["b"], ["a"]]])[0]
-        >>> states[0] == states[2] != states[1]
-        True
-        """
-        rows = self._rows(X, groups)
-        states = self._state_posteriors(rows).argmax(axis=1).astype(np.int32)
-        if self._form == "rows":
-            return states
-        return cut_labels(states, list(range(self._shape.states)), rows.offsets)
-
-    def _state_posteriors(self, rows: Rows) -> NDArray[np.float64]:
-        return decoding.posteriors(rows, self._scores(), threads(self.n_threads))
-
-    # What was learnt.
-
-    @property
-    def label_given_state_(self) -> NDArray[np.float64]:
-        """p(y | h) (L, S): the label of a row at the hidden state of a column."""
-        self._check_fitted()
-        return self._shape.layer(self._theta).shares.copy()
-
-    @property
-    def transitions_(self) -> NDArray[np.float64]:
-        """Weight of each pair of hidden states (S, S), from row to column."""
-        self._check_fitted()
-        return self._shape.blocks(self._theta).transitions.copy()
-
-    def state_features(self, state: int, top: int | None = 20) -> list[tuple[str, float]]:
-        """Return the features that speak most for a hidden state, and most against it.
-
-        Parameters
-        ----------
-        state : int
-            Its number.
-        top : int or None
-            How many, by absolute weight; None for all.
-
-        Examples
-        --------
-        >>> from purport.sequence.shdcrf import SHDCRF
-        >>> shd = SHDCRF(states=2).fit([[["a"], ["b"]]], [["X", "Y"]])
-        >>> sorted(name for name, _ in shd.state_features(0))
-        ['a', 'b']
-        """
-        self._check_fitted()
-        states = self._shape.states
-        if not Whole(0, states - 1).allows(state):
-            owner = f"{self._owner}.state_features"
-            raise ParameterError.for_value(owner, "state", state, f"a number below {states}")
-        weights = self._shape.blocks(self._theta).weights[:-1, state]
-        chosen = np.argsort(-np.abs(weights), kind="stable")[:top]
-        chosen = chosen[np.argsort(-weights[chosen], kind="stable")]
-        names = self._encoder.feature_names()
-        return [(names[column], float(weights[column])) for column in chosen.tolist()]
-
-    @property
-    def n_features_(self) -> int:
-        """How many weights are not 0."""
-        self._check_fitted()
-        return int(np.count_nonzero(self._theta))
-
-    # Keeping, saving and taking back.
-
-    def _keep(
-        self, theta: NDArray[np.float64], history: list[dict[str, float]], converged: bool
-    ) -> None:
-        self._ready = []
-        self._theta = theta
-        self.history_ = history
-        self.converged_ = converged
-
-    def _scores(self) -> Scores:
-        if not self._ready:
-            shape = self._shape
-            self._ready.append(shape.scores(shape.layout, Arcs.all(shape.states), self._theta))
-        return self._ready[0]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be made again."""
-        state = dict(vars(self))
-        if "_ready" in state:
-            state["_ready"], state["_shape"] = [], replace(self._shape)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take back a pickle; arrays of one that lies in a file may be read-only (joblib)."""
-        vars(self).update(state)
-        if self._is_fitted():
-            self._keep(np.array(self._theta), self.history_, self.converged_)
-
-    def _to_state(self) -> State:
-        self._check_fitted()
-        state = State(
-            arrays={"theta": self._theta},
-            settings={
-                "form": self._form,
-                "classes": self.classes_.tolist(),
-                "history": self.history_,
-                "converged": self.converged_,
-                "counts": self._counts,
-                "encoder_class": type(self._encoder).__name__,
-                "encoder_parameters": self._encoder.get_params(),
-            },
-        )
-        return state.join("encoder", self._encoder._to_state())
-
-    def _restore(self, state: State) -> None:
-        settings = state.settings
-        self._form = settings["form"]
-        self.classes_ = np.array(settings["classes"])
-        self._counts = settings["counts"]
-        kind: Any = encoder_named(settings["encoder_class"], self._form)
-        encoder: Encoder = kind(**settings["encoder_parameters"])
-        kind._check_parameters(encoder)
-        encoder._restore(state.nested("encoder"))
-        self._encoder = encoder
-        self._shape = self._new_shape(encoder.width, len(self.classes_))
-        theta = state.arrays["theta"]
-        if theta.shape != (len(self._shape),) or theta.dtype != np.float64:
-            raise ValueError("the number or the type of the weights is wrong")
-        self._keep(theta, settings["history"], settings["converged"])
-
-    def _trained_on(self) -> dict[str, Any]:
-        self._check_fitted()
-        seconds = self.history_[-1]["seconds"] if self.history_ else 0.0
-        return {**self._counts, "seconds": seconds}
-
-
-def with_bias(rows: Rows) -> Rows:
-    """Return rows with one more column, the last, which is 1 in each."""
-    ends = rows.indptr[1:]
-    values = None if rows.values is None else np.insert(rows.values, ends, 1.0)
-    return replace(
-        rows,
-        indptr=rows.indptr + np.arange(len(rows.indptr)),
-        columns=np.insert(rows.columns, ends, np.int32(rows.width)),
-        values=values,
-        width=rows.width + 1,
-    )
