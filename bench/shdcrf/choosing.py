@@ -106,4 +106,4 @@ def _f(
     }
     states = states_per_label * labels
     learn = learners.get(name, lambda given: fitted(shdcrf(states, penalties, of), given))
-    return float(Scores.of(dev.labels, learn(train.sessions).predict(dev.sessions)).f)
+    return float(Scores.of(dev.labels, learn(train).predict(dev.sessions)).f)

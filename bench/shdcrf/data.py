@@ -29,18 +29,23 @@ class Labelled:
     name : str
         What they are.
     sessions : Sessions
-        With their labels.
+        What was said and clicked; labels that are in them are not looked at.
+    labels : list of lists of str
+        One a step.
     groups : list
         Of each session who or what must be in one fold alone: a person, a call, a dialogue.
     """
 
     name: str
     sessions: Sessions
+    labels: Labels
     groups: Sequence[Hashable]
 
-    @property
-    def labels(self) -> Labels:
-        return [[str(label) for label in labels] for labels in self.sessions.known_labels or []]
+    @classmethod
+    def of(cls, name: str, sessions: Sessions, groups: Sequence[Hashable]) -> Labelled:
+        """Take the labels that are in the sessions."""
+        labels = [[str(label) for label in each] for each in sessions.known_labels or []]
+        return cls(name, sessions, labels, groups)
 
     @property
     def steps(self) -> int:
@@ -48,12 +53,14 @@ class Labelled:
 
     def take(self, numbers: NDArray[np.int64]) -> Labelled:
         """Return some of the sessions."""
-        groups = [self.groups[number] for number in numbers.tolist()]
-        return replace(self, sessions=self.sessions[numbers], groups=groups)
+        groups, labels = (
+            [of[number] for number in numbers.tolist()] for of in (self.groups, self.labels)
+        )
+        return replace(self, sessions=self.sessions[numbers], labels=labels, groups=groups)
 
     def relabelled(self, name: str, labels: Labels) -> Labelled:
         """Return the same sessions with other labels."""
-        return replace(self, name=name, sessions=self.sessions.with_labels(labels))
+        return replace(self, name=name, labels=labels)
 
     def folds(self, count: int, seed: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the numbers of the sessions to train on and to test on, so many times."""
@@ -95,7 +102,7 @@ def invented(seed: int, count: int, draw: int = 0, **knobs: Any) -> Invented:
     told = "".join(f", {name} {value:g}" for name, value in knobs.items())
     people = [f"{seed} {draw} {person}" for person in log.sessions.field("who")]
     name = f"invented searches, seed {seed}{told}"
-    return Invented(world, Labelled(name, log.sessions, people), log.sub_intents)
+    return Invented(world, Labelled.of(name, log.sessions, people), log.sub_intents)
 
 
 OF_BEFORE = "reformulationType_prev_"
@@ -116,7 +123,7 @@ def intentions(setting: Setting) -> Labelled:
         ]
         rows.append({"id": row["id"], "steps": steps})
     sessions = Sessions.from_rows(rows)
-    return Labelled("sessions-intentions, reformulation types", sessions, given.field("user"))
+    return Labelled.of("sessions-intentions, reformulation types", sessions, given.field("user"))
 
 
 Half = Literal["tables", "development"]
@@ -139,7 +146,7 @@ def _some(setting: Setting, folder: str, what: str, count: int, half: Half) -> L
     order = np.random.default_rng(HALVES_SEED).permutation(train)
     middle = len(order) // 2
     chosen = sessions[np.sort((order[:middle] if half == "tables" else order[middle:])[:count])]
-    return Labelled(f"{folder}, {what}", chosen, chosen.field("id"))
+    return Labelled.of(f"{folder}, {what}", chosen, chosen.field("id"))
 
 
 GROUPS_OF_ACTS = {

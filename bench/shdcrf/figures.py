@@ -62,7 +62,7 @@ def sparsity(setting: Setting) -> Iterator[Table]:
 
 def _over_sparsity(
     title: str,
-    train: Sessions,
+    train: Labelled,
     test: Labelled,
     more: Sessions | None,
     shown: tuple[int, ...],
@@ -93,18 +93,18 @@ def _over_sparsity(
     return Table(title, "F", rows, notes, not setting.quick)
 
 
-def _parts(setting: Setting) -> tuple[Sessions, Labelled, Sessions]:
+def _parts(setting: Setting) -> tuple[Labelled, Labelled, Sessions]:
     """Return what is trained on, what is tested on, and sessions without labels."""
     sizes = (60, 60, 60) if setting.quick else (TRAIN, SESSIONS, FIGURE_UNLABELLED)
     train, test, more = (
         invented(BAR_SEED, size, draw).labelled for draw, size in zip((2, 3, 4), sizes, strict=True)
     )
-    return train.sessions, test, more.sessions
+    return train, test, more.sessions
 
 
-def _notes(train: Sessions, test: Labelled, more: Sessions | None) -> list[str]:
+def _notes(train: Labelled, test: Labelled, more: Sessions | None) -> list[str]:
     told = "" if more is None else f"; {len(more)} sessions without labels"
     return [
-        f"Trained on {len(train)} sessions, tested on {test}{told}. Spread: 95 % of a bootstrap"
-        f" over people. Penalties as in Table 4: {INVENTED}."
+        f"Trained on {len(train.sessions)} sessions, tested on {test}{told}. Spread: 95 % of a"
+        f" bootstrap over people. Penalties as in Table 4: {INVENTED}."
     ]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bench.benchmark import Setting
+from bench.crf import ours
 from bench.shdcrf.data import invented
 from bench.shdcrf.settings import BAR_SEED, INVENTED, PER_QUERY, windows
 from bench.shdcrf.systems import fitted, shdcrf
@@ -24,18 +25,16 @@ STATES = 32
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    train = invented(BAR_SEED, 60 if setting.quick else 1000).labelled.sessions
+    train = invented(BAR_SEED, 60 if setting.quick else 1000).labelled
     test = invented(BAR_SEED, 50 if setting.quick else 300, draw=1).labelled.sessions
     one_by_one = [test[number : number + 1] for number in range(len(test))]
-    strings = windows(PER_QUERY).fit(train).strings(test)
-    labels = train.known_labels
+    strings = windows(PER_QUERY).fit(train.sessions).strings(test)
     with TemporaryDirectory() as folder:
+        told = windows(PER_QUERY).fit(train.sessions).strings(train.sessions)
         models = {
             "a record": fitted(shdcrf(STATES, INVENTED), train),
-            "lists of feature strings": fitted(
-                shdcrf(STATES, INVENTED).set_params(features=None),
-                windows(PER_QUERY).fit(train).strings(train),
-                y=labels,
+            "lists of feature strings": ours.fit(
+                shdcrf(STATES, INVENTED).set_params(features=None), told, train.labels
             ),
         }
         asked: dict[str, tuple[Any, list[Any]]] = {}

@@ -28,7 +28,7 @@ LABELS = 8
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    sessions, unlabelled = (100, 100) if setting.quick else (SESSIONS, UNLABELLED)
+    sessions, unlabelled = (60, 60) if setting.quick else (SESSIONS, UNLABELLED)
     penalties = INVENTED
     if setting.choose:
         yield choosing.table(

@@ -28,7 +28,6 @@ from bench.shdcrf.systems import fitted, ldcrf, shdcrf
 from bench.tables import Bar, Row, Table
 from purport.features.rows import Rows
 from purport.fold.thread_engine import threads
-from purport.records.sessions import Sessions
 from purport.sequence import decoding
 from purport.sequence.beginnings import cluster, states_of_labels, step_profiles
 
@@ -73,8 +72,9 @@ class Steps:
     penalties: Penalties
 
     @property
-    def sessions(self) -> tuple[Sessions, Sessions]:
-        return self.data.sessions[: self.train], self.data.sessions[self.train :]
+    def known(self) -> Labelled:
+        """The sessions to train on."""
+        return self.data.take(np.arange(self.train))
 
     @property
     def coarse(self) -> NDArray[np.int64]:
@@ -101,7 +101,7 @@ def run(setting: Setting) -> Iterator[Table]:
 
 def searches(setting: Setting) -> Steps:
     """Labels and sub-intents of an invented log."""
-    size = 100 if setting.quick else SESSIONS * 2
+    size = 60 if setting.quick else SESSIONS * 2
     log = invented(BAR_SEED, size, draw=5)
     return Steps(log.labelled, log.sub_intents, size * 4 // 5, *MEANING["searches"])
 
@@ -163,7 +163,7 @@ def compare(steps: Steps, setting: Setting) -> Table:
 
 def states_of(steps: Steps) -> dict[str, NDArray[np.int64]]:
     """Return the states that every method gives to all steps."""
-    data, (train, _) = steps.data, steps.sessions
+    data, train = steps.data, steps.known
     labels = int(steps.coarse.max()) + 1
     total = labels * steps.states_per_label
     models = {

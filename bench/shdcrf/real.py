@@ -42,7 +42,7 @@ from bench.shdcrf.systems import (
 )
 from bench.tables import Table
 
-SIZES = {"dialogues": 800, "calls": 40}
+SIZES = {"dialogues": 500, "calls": 30}
 SMALL = {"dialogues": 60, "calls": 10}
 READERS: dict[str, Callable[[Setting, int, Half], Labelled]] = {
     "dialogues": dialogues,
@@ -111,7 +111,7 @@ def _nested(data: Labelled, setting: Setting) -> Iterator[Table]:
         tests.append(data.take(test))
         learners = supervised(STATES_PER_LABEL, labels, penalties, BEHAVIOUR, BEHAVIOUR_NEIGHBOURS)
         for name, learn in learners.items():
-            parts.setdefault(name, []).append(timed(learn, inner.sessions, tests[-1].sessions))
+            parts.setdefault(name, []).append(timed(learn, inner, tests[-1].sessions))
     runs = {name: joined(each) for name, each in parts.items()}
     notes = [
         f"{data}; {FOLDS} folds that split no person, seed {FOLD_SEED}; {STATES_PER_LABEL} states a"

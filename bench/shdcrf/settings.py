@@ -41,7 +41,7 @@ BEHAVIOUR_NEIGHBOURS: dict[str, Any] = {"window": (-1, 1), "gaps": False}
 
 MAX_ITERATIONS = {"crf": 300, "latent": 200}
 
-COSTS = (0.03, 0.1, 0.3, 1.0)
+COSTS = (0.03, 0.1, 0.3)
 """C of the SVM."""
 L2 = (0.03, 0.1, 0.3, 1.0)
 SPARSITIES = (0.001, 0.005, 0.01, 0.05, 0.1)
@@ -93,9 +93,9 @@ def windows(of: dict[str, Any]) -> SessionWindows:
     return SessionWindows(**of)
 
 
-INVENTED = Penalties(cost=0.1, crf=0.1, wide=0.1, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
-DIALOGUES = Penalties(cost=0.1, crf=0.1, wide=0.1, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
-CALLS = Penalties(cost=0.1, crf=0.1, wide=0.1, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
+INVENTED = Penalties(cost=0.1, crf=0.1, wide=0.03, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
+DIALOGUES = Penalties(cost=0.1, crf=0.1, wide=0.03, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
+CALLS = Penalties(cost=0.1, crf=0.1, wide=0.03, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
 MEANING: dict[str, tuple[int, dict[str, Any], Penalties]] = {
     "searches": (4, PER_QUERY, INVENTED),
     "acts": (6, TEXTS, CALLS),

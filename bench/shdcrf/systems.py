@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bench.crf import ours
 from bench.shdcrf.data import Labelled, Labels
 from bench.shdcrf.settings import MAX_ITERATIONS, NEIGHBOURS, PER_QUERY, Penalties, windows
-from purport.errors import ConvergenceWarning
 from purport.records.columns import ragged
 from purport.records.sessions import Sessions
 from purport.sequence.crf import CRF
@@ -30,7 +30,7 @@ class Trained(Protocol):
     def predict(self, X: Sessions) -> Labels: ...
 
 
-Learner = Callable[[Sessions], Trained]
+Learner = Callable[[Labelled], Trained]
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,14 @@ class PerStep:
         return ragged(found.tolist(), rows.offsets)
 
 
-def svm(train: Sessions, cost: float, of: Mapping[str, Any] = PER_QUERY) -> PerStep:
+def svm(train: Labelled, cost: float, of: Mapping[str, Any] = PER_QUERY) -> PerStep:
     """Train the multi-class SVM on steps, each by itself."""
     encoder = windows(dict(of))
-    rows = encoder.fit_transform(train)
-    labels = [label for session in train.known_labels or [] for label in session]
-    return PerStep(encoder, linear_svm(cost).fit(rows.matrix()[rows.index], np.array(labels)))
+    rows = encoder.fit_transform(train.sessions)
+    labels = np.array([label for each in train.labels for label in each])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LIBLINEAR's own bound of its iterations
+        return PerStep(encoder, linear_svm(cost).fit(rows.matrix()[rows.index], labels))
 
 
 def linear_svm(cost: float) -> Any:
@@ -61,15 +63,15 @@ def linear_svm(cost: float) -> Any:
     except ImportError:
         from sklearn.svm import LinearSVC
 
-        return LinearSVC(C=cost, multi_class="crammer_singer", fit_intercept=False, random_state=0)
+        return LinearSVC(
+            C=cost, multi_class="crammer_singer", tol=0.01, fit_intercept=False, random_state=0
+        )
     return LinearSVM(C=cost, random_state=0)
 
 
-def fitted(model: Any, train: Sessions, **given: Any) -> Any:
-    """Fit without the warning that `max_iter` was reached, which tables state."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(train, **given)
+def fitted(model: Any, train: Labelled, **given: Any) -> Any:
+    """Fit on sessions and their labels."""
+    return ours.fit(model, train.sessions, train.labels, **given)
 
 
 def crf(l2: float, of: Mapping[str, Any] = PER_QUERY) -> CRF:
@@ -128,7 +130,7 @@ def supervised(
 def with_unlabelled(states: int, penalties: Penalties, more: Sessions) -> dict[str, Learner]:
     """Return those that learn from sessions without labels too."""
 
-    def learn(train: Sessions, semi: str) -> Any:
+    def learn(train: Labelled, semi: str) -> Any:
         return fitted(shdcrf(states, penalties, semi=semi), train, unlabeled=more)
 
     return {
@@ -153,7 +155,7 @@ class Run:
     seconds: float
 
 
-def timed(learn: Learner, train: Sessions, test: Sessions) -> Run:
+def timed(learn: Learner, train: Labelled, test: Sessions) -> Run:
     """Learn once and label the test sessions."""
     began = time.perf_counter()
     trained = learn(train)
@@ -173,8 +175,8 @@ def cross_validate(
     tests: list[Labelled] = []
     parts: dict[str, list[Run]] = {name: [] for name in learners}
     for train, test in data.folds(folds, seed):
-        sessions = data.take(train).sessions
+        known = data.take(train)
         tests.append(data.take(test))
         for name, learn in learners.items():
-            parts[name].append(timed(learn, sessions, tests[-1].sessions))
+            parts[name].append(timed(learn, known, tests[-1].sessions))
     return tests, {name: joined(runs) for name, runs in parts.items()}
