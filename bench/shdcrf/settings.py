@@ -23,7 +23,8 @@ FOLD_SEED = 0
 SESSIONS = 1250
 """Labelled sessions of an invented log: 1000 to train on in each of five folds."""
 UNLABELLED = 20_000
-FIGURE_UNLABELLED = 3000
+FIGURE_SEEDS = (101, 102)
+FIGURE_UNLABELLED = 2000
 """For the figures, which train SHDCRF* often."""
 STATES_PER_LABEL = 4
 """Of LDCRF; the others have as many states together: 32 for eight labels."""
