@@ -190,7 +190,7 @@ def test_tables_of_tiny_logs(monkeypatch: pytest.MonkeyPatch) -> None:
         systems.SELF,
     ]  # fmt: skip
     assert [row.who for row in share.rows] == [row.who for row in sure.rows]
-    assert len(elsewhere.rows) == 2
+    assert sum(row.who.startswith("mean") for row in elsewhere.rows) == 4
     (zero,) = tables_of(knobs.zero(QUICK))
     assert zero.rows[1].bar is not None
     assert len(tables_of(knobs.run(QUICK))) == 2
@@ -211,7 +211,7 @@ def test_states_of_a_tiny_log_are_compared_with_its_sub_intents() -> None:
     table = meaning.compare(steps, QUICK)
     assert str(table)
     figures_of = {row.who: row.figure for row in table.rows}
-    assert figures_of[meaning.CHANCE] == pytest.approx(0.0, abs=0.1)
+    assert figures_of[meaning.CHANCE] == pytest.approx(0.0, abs=0.2)
     fine = meaning.numbers(steps.fine)
     assert meaning.inside(steps.coarse, fine, fine).mutual == pytest.approx(1.0)
     assert meaning.inside(steps.coarse, fine, steps.coarse).mutual == pytest.approx(0.0)
