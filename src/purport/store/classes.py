@@ -13,6 +13,7 @@ from purport.store.damage import DamagedError
 # folder from elsewhere can name one of these, and nothing else on the machine.
 CLASSES = {
     "CRF": "purport.sequence.crf",
+    "LinearSVM": "purport.margin.svm",
     "SensorWindows": "purport.features.sensor_windows",
     "SessionWindows": "purport.features.session_windows",
     "TokenWindows": "purport.features.token_windows",
