@@ -26,6 +26,9 @@ PACKAGES = (
     "duckdb",
 )
 
+SHORTEST = 0.5
+"""Seconds below which nothing is said of how busy others kept the cores."""
+
 
 @dataclass
 class Samples:
@@ -104,15 +107,21 @@ class Others:
 
     def __init__(self) -> None:
         self._before = self._now()
+        self._last = 0.0
 
     def cores(self) -> float | None:
-        """Return the mean number of cores, or None where the system does not tell."""
+        """Return the mean number of cores, or None where the system does not tell.
+
+        What is asked again at once is answered as before: ticks are too coarse to tell.
+        """
         before, now = self._before, self._now()
-        self._before = now
         if before is None or now is None:
             return None
         passed, busy, own = (b - a for a, b in zip(before, now, strict=True))
-        return max(busy - own, 0.0) / passed if passed > 0.0 else 0.0
+        if passed >= SHORTEST:
+            self._before = now
+            self._last = max(busy - own, 0.0) / passed
+        return self._last
 
     @staticmethod
     def _now() -> tuple[float, float, float] | None:
