@@ -86,6 +86,9 @@ class Ratio:
     def spread(self) -> tuple[float, float]:
         return self.low, self.high
 
+    def __str__(self) -> str:
+        return f"{self.middle:.3g}x ({self.low:.3g} .. {self.high:.3g})"
+
 
 def alternate(systems: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Samples]:
     """Run every system once a round, in turn, so that a change of the machine's pace meets all.
