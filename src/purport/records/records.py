@@ -495,6 +495,9 @@ class Records(ABC):
         groups = by
         if isinstance(by, str):
             groups = [None if value is None else plain(value) for value in self.field(by)]
+        if groups is not None and not hasattr(groups, "__len__"):
+            kind = type(groups).__name__
+            raise InputError(f"by must be a field, or one value a record; got {kind}.")
         if groups is not None and len(groups) != len(self):
             raise ShapeError.lengths("by", len(groups), "the list of records", len(self))
         return tuple(
