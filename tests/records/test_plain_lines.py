@@ -100,6 +100,7 @@ def test_usual_records_are_the_same(
     check_both_ways(kind, written(records, ending), ending, size)
 
 
+@pytest.mark.filterwarnings("ignore:.* has text alone")
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), size=st.none() | st.integers(1, 4))
 def test_any_records_are_the_same(
