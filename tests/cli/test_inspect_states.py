@@ -41,7 +41,9 @@ def test_states_are_told_without_data(capsys, here):
     assert "p(y|h)    " in out
     assert "next      " in out
     assert "word=map" in out
-    assert "text=" not in out
+    assert "text=map of rome" in out
+    assert f"text={SECRET}" not in out
+    assert f"text[-1]={SECRET}" not in out
     assert "examples" not in out
 
 

@@ -21,7 +21,7 @@ from purport.cli.options import (
     named_columns,
 )
 from purport.errors import InputError
-from purport.study.defaults import L2, MAX_ITER
+from purport.study.defaults import L2, L2_OF_STEPS, MAX_ITER
 
 if TYPE_CHECKING:
     from purport.records.records import Records
@@ -53,7 +53,16 @@ EarlyStop = Annotated[
         "--early-stop", help="Stop when the records of --dev become less likely; keep the best."
     ),
 ]
-Penalty = Annotated[float, typer.Option(metavar="NUMBER", min=0, help="Weight of the squares.")]
+SlotPenalty = Annotated[
+    float | None,
+    typer.Option(metavar="NUMBER", min=0, help="Weight of the squares.", show_default=f"{L2:g}"),
+]
+StepPenalty = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER", min=0, help="Weight of the squares.", show_default=f"{L2_OF_STEPS:g}"
+    ),
+]
 SparsePenalty = Annotated[
     float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of absolute values.")
 ]
@@ -94,7 +103,7 @@ def slots(
     out: Out,
     dev: Dev = None,
     early_stop: EarlyStop = False,
-    l2: Penalty = L2,
+    l2: SlotPenalty = None,
     l1: SparsePenalty = 0.0,
     tune: Tune = False,
     budget: Budget = None,
@@ -139,7 +148,7 @@ def slots(
         phrases = {name: read_phrases(path) for name, path in files.items()}
         windows = TokenWindows(**parameters | {"gazetteers": phrases})
     crf = CRF(
-        l2=l2,
+        l2=_penalty(l2, L2, tune),
         l1=l1,
         max_iter=max_iter,
         features=windows,
@@ -160,7 +169,7 @@ def sessions(
     out: Out,
     dev: Dev = None,
     early_stop: EarlyStop = False,
-    l2: Penalty = 1.0,
+    l2: StepPenalty = None,
     l1: SparsePenalty = 0.0,
     tune: Tune = False,
     budget: Budget = None,
@@ -182,7 +191,13 @@ def sessions(
     from purport.sequence.crf import CRF
     from purport.study.learning import Course
 
-    crf = CRF(l2=l2, l1=l1, max_iter=max_iter, n_threads=threads, verbose=not quiet)
+    crf = CRF(
+        l2=_penalty(l2, L2_OF_STEPS, tune),
+        l1=l1,
+        max_iter=max_iter,
+        n_threads=threads,
+        verbose=not quiet,
+    )
     course = Course(
         train, dev, early_stop, tune, budget, groups, passes, batch, on_error.value,
         named_columns(columns),
@@ -196,7 +211,7 @@ def activity(
     out: Out,
     dev: Dev = None,
     early_stop: EarlyStop = False,
-    l2: Penalty = 1.0,
+    l2: StepPenalty = None,
     l1: SparsePenalty = 0.0,
     tune: Tune = False,
     budget: Budget = None,
@@ -220,7 +235,7 @@ def activity(
     from purport.study.learning import Course
 
     crf = CRF(
-        l2=l2,
+        l2=_penalty(l2, L2_OF_STEPS, tune),
         l1=l1,
         max_iter=max_iter,
         features=SensorWindows(),
@@ -252,6 +267,12 @@ def _learn(
         say(f"{out}: {line}", quiet)
     if as_json:
         write_json({"model": str(out), **learnt.numbers()})
+
+
+def _penalty(given: float | None, usual: float, tune: bool) -> float:
+    if given is not None and tune:
+        raise InputError("--tune chooses the weight of the squares, so it does not go with --l2.")
+    return usual if given is None else given
 
 
 def _named_files(given: list[str]) -> dict[str, str]:

@@ -61,7 +61,7 @@ def inspect(
 
     Says what it was trained on, its strongest transitions, and what speaks for a label; of hidden
     states their labels, features, and what comes next. Features hold words of the training data;
-    those that are the whole text of a step are shown only with --on, if enough people sent it.
+    those that are the whole text of a step are shown only if five different people sent it.
     """
     if out is not None:
         check_output_file(out, force)

@@ -11,4 +11,5 @@ from __future__ import annotations
 from typing import Final
 
 L2: Final = 0.03
+L2_OF_STEPS: Final = 1.0
 MAX_ITER: Final = 500

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from purport.errors import InputError
-from purport.features.session_windows import WHOLE_TEXT
-from purport.records.sessions import Sessions
+from purport.features.step_windows import StepWindows
+from purport.records.people import MIN_PEOPLE
 from purport.records.sources import OnError, Paths
 from purport.report.findings import StateFindings
 from purport.report.page import page, write_page
@@ -44,12 +44,16 @@ class Inspection:
     weights : int
         How many weights are not 0.
     iterations : int
-        How long it was trained.
+        How long it was trained, as `rounds` counts.
+    rounds : str
+        What is counted; see `rounds_of`.
     converged : bool
         Whether training came to its end.
     features : dict
-        For each label that was asked for, the features that speak most for and against it; never
-        the whole text of a step, as nobody knows any more how many people typed it.
+        For each label that was asked for, the features that speak most for and against it, but
+        whole texts that fewer than five different people sent.
+    left_out : dict
+        How many such texts would else have been among them.
     transitions : list of (label, next label, weight)
         The strongest, for and against; none of a model with hidden states.
     states : StateFindings or None
@@ -73,8 +77,10 @@ class Inspection:
     labels: list[str]
     weights: int
     iterations: int
+    rounds: str
     converged: bool
     features: dict[str, list[Weighted]]
+    left_out: dict[str, int]
     transitions: list[tuple[str, str, float]]
     states: StateFindings | None = None
     chosen: Sequence[str] = ()
@@ -88,6 +94,7 @@ class Inspection:
             "iterations": self.iterations,
             "converged": self.converged,
             "features": self.features,
+            "left_out": self.left_out,
             "transitions": self.transitions,
             **(self.states.numbers() if self.states is not None else {}),
         }
@@ -96,10 +103,13 @@ class Inspection:
         """Return everything as lines to read."""
         described = self.described
         ended = "converged" if self.converged else "stopped before it converged"
+        ended += f" after {self.iterations} {self.rounds}"
+        if not self.iterations:
+            ended = "batch by batch, as they came"
         lines = [
             f"{self.model}, written by purport {described['purport']} at {described['saved']}",
             *_listed("trained on", described.get("trained_on") or {}),
-            f"training: {ended} after {self.iterations} iterations; {self.weights:,} weights",
+            f"training: {ended}; {self.weights:,} weights",
             f"{len(self.labels)} labels: {', '.join(self.labels)}",
         ]
         if self.transitions:
@@ -107,6 +117,11 @@ class Inspection:
             lines += _table([(f"{a} -> {b}", weight) for a, b, weight in self.transitions])
         for label, features in self.features.items():
             lines += ["", f"what speaks for {label}, and against it", *_table(features)]
+            if self.left_out[label]:
+                lines.append(
+                    f"  left out: {self.left_out[label]:,} whole texts that fewer than {MIN_PEOPLE}"
+                    " people are known to have sent"
+                )
         if self.states is not None:
             lines += ["", *_state_lines(self.states, self.chosen)]
         return "\n".join(lines)
@@ -169,14 +184,16 @@ def inspect_model(
         states = StateFindings.of(model, given, top=top)
     elif on is not None:
         raise _without_states(described["class"])
+    telling = _telling(model, labels, top) if isinstance(model, CRF) else {}
     return Inspection(
         described,
         shown,
         classes,
         model.n_features_,
-        len(model.history_) - 1,
+        *rounds_of(model),
         model.converged_,
-        {label: _telling(model, label, top) for label in labels} if isinstance(model, CRF) else {},
+        {label: features for label, (features, _) in telling.items()},
+        {label: left for label, (_, left) in telling.items()},
         _strongest(model, classes, top) if isinstance(model, CRF) else [],
         states,
         labels,
@@ -224,14 +241,26 @@ def _without_states(kind: str) -> InputError:
     )
 
 
-def _telling(model: CRF, label: str, top: int) -> list[Weighted]:
-    """Return the features that speak most for and against a label, without whole texts."""
-    if model.kind_of_records is not Sessions:
-        return model.state_features(label, top)
-    features = model.state_features(label, None)
-    shown = [feature for feature in features if not WHOLE_TEXT.match(feature[0])]
-    chosen = sorted(shown, key=lambda feature: -abs(feature[1]))[:top]
-    return sorted(chosen, key=lambda feature: -feature[1])
+def _telling(model: CRF, labels: Sequence[str], top: int) -> dict[str, tuple[list[Weighted], int]]:
+    """Return what speaks for and against labels, and how many texts were left out."""
+    encoder = model._encoder
+    shown = encoder.may_be_shown() if isinstance(encoder, StepWindows) else None
+    return {label: model._strongest_features(label, top, shown) for label in labels}
+
+
+def rounds_of(model: CRF | LatentLabeller) -> tuple[int, str]:
+    """Return how long a model was trained: in iterations over all data, or passes over batches.
+
+    Examples
+    --------
+    >>> crf = CRF().fit_batches([([[["play"], ["jazz"]]], [["O", "B-genre"]])], passes=2)
+    >>> rounds_of(crf)
+    (2, 'passes')
+    """
+    history = model.history_
+    if history and "sequences" not in history[-1]:
+        return len(history) - 1, "iterations"  # the first is the start
+    return len(history), "passes"
 
 
 def _strongest(model: CRF, classes: list[str], top: int) -> list[tuple[str, str, float]]:
