@@ -23,6 +23,7 @@ from purport.measure.slots import slot_scores
 from purport.measure.tags import marks_spans
 from purport.records.records import Records
 from purport.sequence.crf import CRF
+from purport.study.session_models import SequenceModel
 
 log = logging.getLogger("purport")
 
@@ -95,7 +96,7 @@ class Tuned:
 
 
 def choose_l2(
-    crf: CRF,
+    crf: SequenceModel,
     records: Records,
     *,
     values: Sequence[float] = VALUES,
@@ -104,11 +105,11 @@ def choose_l2(
     budget: float | None = None,
     random_state: int = 0,
 ) -> Tuned:
-    """Choose the penalty of a CRF by cross-validation.
+    """Choose the penalty of a model by cross-validation.
 
     Parameters
     ----------
-    crf : CRF
+    crf : CRF, LDCRF or SHDCRF
         With all other parameters; it is left as it is.
     records : Utterances or Sessions
         With labels.
@@ -161,7 +162,7 @@ def choose_l2(
 
 @dataclass(frozen=True)
 class _Folds:
-    models: list[CRF]
+    models: Sequence[SequenceModel]
     train: list[Records]
     held: list[Records]
     measure: str
@@ -169,7 +170,7 @@ class _Folds:
     @classmethod
     def of(
         cls,
-        crf: CRF,
+        crf: SequenceModel,
         records: Records,
         folds: int,
         groups: Sequence[Hashable] | None,
@@ -190,7 +191,7 @@ class _Folds:
             kind.concatenate(part for other, part in enumerate(held) if other != number)
             for number in range(folds)
         ]
-        models = [CRF(**crf.get_params(deep=False)) for _ in held]
+        models = [type(crf)(**crf.get_params(deep=False)) for _ in held]
         labels = {label for told in records.known_labels for label in told or () if label}
         return cls(models, train, held, "F1" if marks_spans(sorted(labels)) else "right")
 
@@ -205,7 +206,8 @@ class _Folds:
                 warnings.simplefilter("ignore", UnseenWarning)
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.set_params(l2=l2, verbose=False)
-                model.fit(train, warm_start=model._is_fitted())
+                # The weights that a strong penalty leaves are a bad start for hidden states.
+                model.fit(train, warm_start=isinstance(model, CRF) and model._is_fitted())
                 likelihood += model.log_likelihood(held)
             told = held.known_labels or []
             said = model.predict(held)
