@@ -29,6 +29,8 @@ _HOMES = {
     "Sessions": "purport.records.sessions:Sessions",
     "ShapeError": "purport.errors:ShapeError",
     "SkippedRowsWarning": "purport.errors:SkippedRowsWarning",
+    "StateSummary": "purport.sequence.explaining:StateSummary",
+    "StepExample": "purport.sequence.explaining:StepExample",
     "TokenWindows": "purport.features.token_windows:TokenWindows",
     "UnseenWarning": "purport.errors:UnseenWarning",
     "Utterances": "purport.records.utterances:Utterances",

@@ -28,6 +28,7 @@ from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.sequence.dictionary import dictionary_labels
+from purport.sequence.explaining import StateSummary, StepExample
 from purport.sequence.ldcrf import LDCRF
 from purport.sequence.shdcrf import SHDCRF
 from purport.store.folders import load, save
@@ -59,6 +60,8 @@ __all__ = [
     "Sessions",
     "ShapeError",
     "SkippedRowsWarning",
+    "StateSummary",
+    "StepExample",
     "TokenWindows",
     "UnseenWarning",
     "Utterances",

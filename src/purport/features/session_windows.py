@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from purport.records.sessions import Sessions
+
+
+WHOLE_TEXT = re.compile(r"text(\[-?\d+\])?=")
+"""The features that are what somebody typed, word for word."""
+
+OF_TEXTS = re.compile(r"(text|word|characters|added|kept|dropped)(\[-?\d+\])?=")
+"""The features that hold something of what somebody typed."""
 
 
 class SessionWindows(StepWindows):

@@ -132,11 +132,15 @@ class Lattice:
 
     def posteriors(self) -> NDArray[np.float64]:
         """Return the posterior of every state at every position (P, S)."""
+        return self.expectations()[0]
+
+    def expectations(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return those posteriors and how often each arc is expected (A,)."""
         out = np.zeros((len(self.chain.index), self.chain.states))
         everyone = np.arange(len(out), dtype=np.int32)
         weights = np.ones(len(self.chain))
-        self.chain.expectations(self.potentials, weights, out, everyone, self.clamp)
-        return out
+        found = self.chain.expectations(self.potentials, weights, out, everyone, self.clamp)
+        return out, found.pairs
 
 
 Known = LabelCodes | None

@@ -17,6 +17,7 @@ from purport.estimator.constraints import (
     Number,
     OneOf,
     Whole,
+    check_parameters,
     optional,
 )
 from purport.features.encoders import Encoder
@@ -27,9 +28,11 @@ from purport.features.token_windows import TokenWindows
 from purport.fold.engine import Engine
 from purport.fold.thread_engine import available_cores, threads
 from purport.lattice.transitions import Arcs
-from purport.sequence import decoding, latent_decoding
+from purport.records.people import MIN_PEOPLE
+from purport.sequence import decoding, explaining, latent_decoding
 from purport.sequence.beginnings import begin_at_random, begin_from_clusters
 from purport.sequence.decoding import BestPaths
+from purport.sequence.explaining import Said, StateSummary, StepExample
 from purport.sequence.given import Given, check_enough
 from purport.sequence.inputs import (
     Windows,
@@ -47,8 +50,11 @@ from purport.sequence.latent_likelihood import LatentLikelihood, LatentShape
 from purport.sequence.latent_partitions import make_latent_partitions
 from purport.sequence.likelihood import Scores
 from purport.sequence.training import train
+from purport.sequence.visits import Visits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from purport.estimator.progress import Verbosity
@@ -74,6 +80,8 @@ LATENT_CONSTRAINTS: dict[str, Constraint] = {
     "verbose": Either((BOOLEAN, OneOf(("bar", "lines")))),
 }
 """Of the parameters that all models with hidden states have."""
+
+_EXPLAIN: dict[str, Constraint] = {"top": Whole(1), "min_people": Whole(0)}
 
 DECODERS = {
     "position": latent_decoding.by_position,
@@ -127,6 +135,7 @@ class LatentLabeller(SequenceLabeller):
     converged_: bool
     _shape: LatentShape
     _theta: NDArray[np.float64]
+    _visits: Visits
     _ready: list[Scores]
     _counts: dict[str, int]
 
@@ -227,7 +236,7 @@ class LatentLabeller(SequenceLabeller):
             def keep(
                 theta: Theta, history: History, converged: bool, before: History = before
             ) -> None:
-                self._keep(theta, [*before, *history], converged)
+                self._keep(theta, [*before, *history], converged, objective.visits(theta))
 
             train(
                 self._owner,
@@ -434,6 +443,120 @@ class LatentLabeller(SequenceLabeller):
         return [(names[column], float(weights[column])) for column in chosen.tolist()]
 
     @property
+    def state_usage_(self) -> NDArray[np.float64]:
+        """The mean p(h | x) of each state (S,) over the steps that it was trained on."""
+        self._check_fitted()
+        return self._visits.usage.copy()
+
+    def state_given_label(self, X: Any = None, *, groups: Any = None) -> NDArray[np.float64]:
+        """Return p(h | y) (L, S): how the steps of a label are shared out over the states.
+
+        It follows from p(y | h) and the mean p(h | x). Rows, as `classes_`, sum to 1; a row is 0
+        where X has nothing of a label.
+
+        Parameters
+        ----------
+        X, groups : as for `predict`, optional
+            The steps; without X those that the model was trained on.
+
+        Examples
+        --------
+        >>> from purport.sequence.ldcrf import LDCRF
+        >>> ldcrf = LDCRF(2).fit([[["a"], ["b"]]], [["X", "Y"]])
+        >>> given = ldcrf.state_given_label([[["a"]], [["b"], ["b"]]])
+        >>> given.shape, given.sum(axis=1).round(12).tolist()
+        ((2, 4), [1.0, 1.0])
+        """
+        self._check_fitted()
+        visits = self._visits
+        if X is not None:
+            visits = self._most_probable_states("state_given_label", X, groups)[1].visits
+        return visits.given_label(self.label_given_state_)
+
+    def explain(
+        self,
+        X: Any = None,
+        queries: Sequence[Sequence[str | None]] | None = None,
+        top: int = 10,
+        min_people: int = MIN_PEOPLE,
+        *,
+        groups: Any = None,
+    ) -> list[StateSummary]:
+        """Say what each hidden state means: its labels, features, followers and example steps.
+
+        What follows a state is what is expected: the sum of p(h_t, h_t+1 | x) over all pairs of
+        neighbours. Examples are the steps with the highest p(h | x) among those whose most probable
+        state it is, each text once, and those whose text may be shown first.
+
+        What people typed is shown only if enough of them did: a text if at least `min_people`
+        different people sent it, and a feature that holds words of a session's texts if it is found
+        with so many. A session of which nobody knows whose it is, or a sequence of a list, counts
+        as one person.
+
+        Parameters
+        ----------
+        X, groups : as for `predict`, optional
+            The steps. Without X the summaries are of those that the model was trained on; they have
+            no examples, and no feature that is a whole text.
+        queries : list of lists of str, optional
+            The texts of the steps where X are lists, None where there is none. Sessions bring them.
+        top : int
+            At most so many labels, features, followers and examples each.
+        min_people : int
+            How many people are enough; 0 shows everything, as is right for invented data alone.
+
+        Returns
+        -------
+        list of StateSummary
+            One a state, by number.
+
+        Examples
+        --------
+        >>> from purport.sequence.ldcrf import LDCRF
+        >>> X = [[["w=map"], ["w=hotel"], ["w=song"]], [["w=hotel"], ["w=film"]]]
+        >>> y = [["travel", "travel", "fun"], ["travel", "fun"]]
+        >>> said = [["map of rome", "rome hotel", "love song"], ["rome hotel", "new film"]]
+        >>> ldcrf = LDCRF(states_per_label=1).fit(X, y)
+        >>> fun, travel = ldcrf.explain(X, said, top=2, min_people=2)
+        >>> travel.labels, travel.share, [name for name, weight in travel.features]
+        ({'travel': 1.0}, 0.6, ['w=hotel', 'w=map'])
+        >>> [(example.sequence, example.step, example.text) for example in travel.examples]
+        [(1, 0, 'rome hotel'), (0, 0, None)]
+        """
+        owner = f"{self._owner}.explain"
+        self._check_fitted()
+        check_parameters(owner, {"top": top, "min_people": min_people}, _EXPLAIN)
+        weights = self._shape.blocks(self._theta).weights[:-1]
+        if X is None:
+            if queries is not None or groups is not None:
+                raise InputError(f"{owner}: queries and groups say something of X. Give X.")
+            visits, shares = self._visits, self._visits.usage
+            shown = explaining.columns_without_texts(self._encoder)
+            examples: list[list[StepExample]] = [[] for _ in shares]
+        else:
+            rows, found = self._most_probable_states("explain", X, groups)
+            said = Said.of(owner, X, queries, rows.offsets)
+            states = self._shape.states
+            visits = found.visits
+            shares = np.bincount(found.states, minlength=states) / rows.positions
+            shown = explaining.columns_of_enough(self._encoder, rows, said.people, min_people)
+            examples = explaining.examples_of(found, said, rows.offsets, states, top, min_people)
+        features = explaining.strongest_features(self._encoder, weights, shown, top)
+        return explaining.summaries(
+            self.classes_.tolist(), self.label_given_state_, visits, shares, features, examples, top
+        )
+
+    def _most_probable_states(
+        self, method: str, X: Any, groups: Any
+    ) -> tuple[Rows, latent_decoding.MostProbable]:
+        rows = self._rows(X, groups)
+        if not rows.positions:
+            raise InputError(f"{self._owner}.{method} needs at least one step; X has none.")
+        return rows, latent_decoding.most_probable_states(
+            rows, self._scores(), threads(self.n_threads)
+        )
+
+    @property
     def n_features_(self) -> int:
         """How many weights are not 0."""
         self._check_fitted()
@@ -442,10 +565,15 @@ class LatentLabeller(SequenceLabeller):
     # Keeping, saving and taking back.
 
     def _keep(
-        self, theta: NDArray[np.float64], history: list[dict[str, float]], converged: bool
+        self,
+        theta: NDArray[np.float64],
+        history: list[dict[str, float]],
+        converged: bool,
+        visits: Visits | None = None,
     ) -> None:
         self._ready = []
         self._theta = theta
+        self._visits = visits or Visits.unknown(self._shape.states)
         self.history_ = history
         self.converged_ = converged
 
@@ -465,7 +593,11 @@ class LatentLabeller(SequenceLabeller):
     def _to_state(self) -> State:
         self._check_fitted()
         state = State(
-            arrays={"theta": self._theta},
+            arrays={
+                "theta": self._theta,
+                "usage": self._visits.usage,
+                "pairs": self._visits.pairs,
+            },
             settings={
                 "form": self._form,
                 "classes": self.classes_.tolist(),
@@ -489,10 +621,13 @@ class LatentLabeller(SequenceLabeller):
         encoder._restore(state.nested("encoder"))
         self._encoder = encoder
         self._shape = self._new_shape(encoder.width, len(self.classes_))
-        theta = state.arrays["theta"]
+        theta, states = state.arrays["theta"], self._shape.states
         if theta.shape != (len(self._shape),) or theta.dtype != np.float64:
             raise ValueError("the number or the type of the weights is wrong")
-        self._keep(theta, settings["history"], settings["converged"])
+        visits = Visits(state.arrays["usage"], state.arrays["pairs"])
+        if visits.usage.shape != (states,) or visits.pairs.shape != (states, states):
+            raise ValueError("the usage is not that of the states")
+        self._keep(theta, settings["history"], settings["converged"], visits)
 
     def _trained_on(self) -> dict[str, Any]:
         self._check_fitted()

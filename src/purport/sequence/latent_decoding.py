@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from purport.sequence.decoding import Asked, Known, Lattice
 from purport.sequence.label_layer import LabelLayer
 from purport.sequence.labels import LabelCodes
 from purport.sequence.likelihood import Scores
+from purport.sequence.visits import Visits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,6 +65,40 @@ class Ranked(NamedTuple):
     labels: NDArray[np.int32]
     log_probability: NDArray[np.float64]
     certain: NDArray[np.bool_]
+
+
+class MostProbable(NamedTuple):
+    """What is kept of the posteriors of states.
+
+    Attributes
+    ----------
+    states : (P,) int32
+        The most probable state of each position.
+    probability : (P,) float64
+        Its p(h | x).
+    visits : Visits
+        How often all states are expected.
+    """
+
+    states: NDArray[np.int32]
+    probability: NDArray[np.float64]
+    visits: Visits
+
+
+def most_probable_states(rows: Rows, scores: Scores, engine: Engine) -> MostProbable:
+    """Return the most probable states, and how often all are expected; at least one position."""
+
+    def sum_up(part: Asked, scores: Scores) -> tuple[NDArray[Any], ...]:
+        posteriors, pairs = part.lattice(scores).expectations()
+        states = posteriors.argmax(axis=1).astype(np.int32)
+        return states, posteriors.max(axis=1), posteriors.sum(axis=0), pairs
+
+    states, probability, usage, pairs = zip(
+        *decoding.mapped(sum_up, rows, scores, engine, None), strict=True
+    )
+    size = (scores.weights.layout.states,) * 2
+    visits = Visits.of(np.sum(usage, axis=0), np.sum(pairs, axis=0).reshape(size))
+    return MostProbable(np.concatenate(states), np.concatenate(probability), visits)
 
 
 def label_posteriors(

@@ -40,6 +40,7 @@ from purport.sequence.label_layer import LabelLayer, log_sums
 from purport.sequence.latent_partitions import LatentPartition
 from purport.sequence.likelihood import Scores
 from purport.sequence.scorer import Layout
+from purport.sequence.visits import Visits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -159,6 +160,8 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         How often each state is expected where each set of labels was told, given all labels.
     usage : (S,) float64
         How often each state is expected where no label is given.
+    pairs : (S, S) float64
+        How often each state is expected after each other, from row to column, likewise.
     """
 
     kind: ClassVar[Literal["exact", "floating", "sketch"]] = "floating"
@@ -168,6 +171,7 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         self.gradient = np.zeros(weights)
         self.counts = np.zeros((sets, states))
         self.usage = np.zeros(states)
+        self.pairs = np.zeros((states, states))
 
     def zero(self) -> Self:
         return type(self)(len(self.gradient), *self.counts.shape)
@@ -183,6 +187,7 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         free = chain.expectations(potentials, batch.free.weights, posteriors, chain.index)
         self.value += float(free.log_partition @ batch.free.weights)
         self.usage += posteriors.sum(axis=0)
+        self.pairs += free.pairs.reshape(states, states)
         pairs = free.pairs
         if batch.told is not None:
             pairs = pairs - self._add_told(batch, parameters, potentials, posteriors)
@@ -216,6 +221,7 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         self.gradient += other.gradient
         self.counts += other.counts
         self.usage += other.usage
+        self.pairs += other.pairs
         return self
 
     def scale(self, factor: float) -> Self:
@@ -223,6 +229,7 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         self.gradient *= factor
         self.counts *= factor
         self.usage *= factor
+        self.pairs *= factor
         return self
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -231,6 +238,7 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
             "gradient": self.gradient,
             "counts": self.counts,
             "usage": self.usage,
+            "pairs": self.pairs,
         }
 
     @classmethod
@@ -240,6 +248,7 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         restored.gradient = np.array(arrays["gradient"], np.float64)
         restored.counts = np.array(arrays["counts"], np.float64)
         restored.usage = np.array(arrays["usage"], np.float64)
+        restored.pairs = np.array(arrays["pairs"], np.float64)
         return restored
 
 
@@ -296,6 +305,7 @@ class LatentLikelihood:
         self._l2, self._sparsity = l2, sparsity
         self._engine = engine
         self.emphasis = np.ones(shape.states)
+        self._last: tuple[NDArray[np.float64], Visits] | None = None
 
     def fold(self, theta: NDArray[np.float64]) -> tuple[LatentSums, LabelLayer]:
         """Walk over all data."""
@@ -305,12 +315,20 @@ class LatentLikelihood:
         weights = len(self._layout) + len(self._arcs)
         zero = LatentSums(weights, len(self._allowed), self._shape.states)
         ready = LatentScores(scores, layer.evidence(self._allowed))
-        return self._engine.fold(self._placed, zero, ready), layer
+        sums = self._engine.fold(self._placed, zero, ready)
+        self._last = theta, Visits.of(sums.usage, sums.pairs)
+        return sums, layer
+
+    def visits(self, theta: NDArray[np.float64]) -> Visits:
+        """Return how often states are expected; without a walk where theta was the last one met."""
+        if self._last is None or self._last[0] is not theta:
+            self.fold(theta)
+        assert self._last is not None
+        return self._last[1]
 
     def weigh_by_usage(self, theta: NDArray[np.float64]) -> None:
         """Let each state's entropy count as often as the state is used, on average once."""
-        usage = self.fold(theta)[0].usage
-        self.emphasis = usage * (len(usage) / usage.sum())
+        self.emphasis = self.visits(theta).usage * self._shape.states
 
     def __call__(self, theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         sums, layer = self.fold(theta)

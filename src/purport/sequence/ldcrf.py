@@ -59,6 +59,8 @@ class LDCRF(LatentLabeller):
         The labels, sorted.
     label_given_state_ : (L, S) float64
         p(y | h): 1 where the state belongs to the label.
+    state_usage_ : (S,) float64
+        The mean p(h | x) of each state over the steps that it was trained on.
     transitions_ : (S, S) float64
         Weight of each pair of hidden states, from row to column.
     history_ : list of dict

@@ -82,6 +82,8 @@ class SHDCRF(LatentLabeller):
         The labels, sorted.
     label_given_state_ : (L, S) float64
         p(y | h): the label of a row at the hidden state of a column; columns sum to 1.
+    state_usage_ : (S,) float64
+        The mean p(h | x) of each state over the steps that it was trained on.
     transitions_ : (S, S) float64
         Weight of each pair of hidden states, from row to column.
     history_ : list of dict

@@ -20,11 +20,12 @@ from purport.measure.sureness import Sureness
 from purport.measure.tags import marks_spans
 from purport.measure.tokens import token_scores
 from purport.records.parting import numbers_of_groups
+from purport.records.people import MIN_PEOPLE
 from purport.records.records import Records
 from purport.report.evaluation import evaluation_section
 from purport.report.findings import Compared, ErrorFindings, Evaluation
 from purport.report.page import page, write_page
-from purport.study.tested_records import MIN_PEOPLE, texts_to_show, with_known_labels, wording_of
+from purport.study.tested_records import texts_to_show, with_known_labels, wording_of
 from purport.version import VERSION
 
 if TYPE_CHECKING:

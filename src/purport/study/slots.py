@@ -13,6 +13,7 @@ from purport.measure.confusions import confusion
 from purport.measure.reliability import calibration
 from purport.measure.slots import slot_scores
 from purport.measure.tags import spans
+from purport.records.people import MIN_PEOPLE
 from purport.records.utterances import Utterances
 from purport.report.findings import Example, LabelFinding, Size, SlotFindings
 from purport.report.slots import USELESS, slot_section
@@ -22,7 +23,7 @@ from purport.study.evaluation import Questions, ask, find_errors, placed
 from purport.study.floors import most_frequent_tags
 from purport.study.learning import described
 from purport.study.stages import Material, Outcome, Settings, Stage
-from purport.study.tested_records import MIN_PEOPLE, with_known_labels
+from purport.study.tested_records import with_known_labels
 
 SHOWN_EXAMPLES = 5  # of those that are wrong and of those that are right, each
 SHOWN_ERRORS = 10

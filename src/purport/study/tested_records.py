@@ -1,12 +1,11 @@
 """What kinds of records differ in when a model is tested on them: their names, and who sent what.
 
-A text is shown only if enough different people sent it; `texts_to_show` is the one place that
-decides so.
+A text is shown only if enough different people sent it, as `purport.records.people` decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,13 +14,12 @@ from purport.errors import InputError
 from purport.measure.counts import Level
 from purport.measure.mistakes import Mistake
 from purport.records.formats import plain
+from purport.records.people import MIN_PEOPLE, people_of_steps, sent_by_enough
 from purport.records.records import Records
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.report.findings import Wording
 from purport.report.slots import WORDING
-
-MIN_PEOPLE: Final = 5
 
 WORDINGS: Final[dict[type[Records], Wording]] = {
     Utterances: WORDING,
@@ -129,19 +127,12 @@ def texts_to_show(
     [None]
     """
     asked = [_texts_of(records, mistake) for mistake in mistakes]
-    seen = {text for texts in asked for text in texts if text is not None}
-    senders: dict[Hashable, set[Hashable]] = {text: set() for text in seen}
-    if min_people > 0:
-        for text, person in _sent(records, people):
-            if person is not None and text in senders:
-                senders[text].add(person)
-    shown: list[str | None] = []
-    for mistake, texts in zip(mistakes, asked, strict=True):
-        allowed = bool(texts) and all(
-            text is not None and len(senders[text]) >= min_people for text in texts
-        )
-        shown.append(_marked(texts, mistake) if allowed else None)
-    return shown
+    seen = {text for texts in asked for text in texts}
+    may_be_seen = sent_by_enough(*_sent(records, people), min_people, seen)
+    return [
+        _marked(texts, mistake) if texts and may_be_seen.issuperset(texts) else None
+        for mistake, texts in zip(mistakes, asked, strict=True)
+    ]
 
 
 def _texts_of(records: Records, mistake: Mistake) -> list[Hashable]:
@@ -155,18 +146,14 @@ def _texts_of(records: Records, mistake: Mistake) -> list[Hashable]:
 
 def _sent(
     records: Records, people: Sequence[Hashable] | None
-) -> Iterator[tuple[Hashable, Hashable]]:
-    """Yield each text and who sent it."""
+) -> tuple[list[Hashable], Sequence[Hashable]]:
+    """Return all texts and who sent each."""
     if isinstance(records, Utterances):
-        if people is not None:
-            yield from zip(map(tuple, records.tokens), people, strict=True)
-    elif isinstance(records, Sessions) and records.texts is not None:
-        for number, texts in enumerate(records.texts):
-            who: Iterable[Hashable] = records.who[number] if records.who else [None] * len(texts)
-            if people is not None and people[number] is not None:
-                who = [people[number]] * len(texts)
-            for text, person in zip(texts, who, strict=True):
-                yield text, ("session", number) if person is None else ("person", person)
+        who = [None] * len(records) if people is None else people
+        return list(map(tuple, records.tokens)), who
+    if isinstance(records, Sessions) and records.texts is not None:
+        return [text for texts in records.texts for text in texts], people_of_steps(records, people)
+    return [], []
 
 
 def _marked(texts: Sequence[Any], mistake: Mistake) -> str:
