@@ -58,7 +58,7 @@ class Choice:
     Examples
     --------
     >>> Choice("shdcrf", states=24).make()
-    SHDCRF(l2=0.3, max_iter=500, semi='self-training', states=24, tol=0.0001)
+    SHDCRF(states=24, l2=0.3, max_iter=500, tol=0.0001, semi='self-training')
     """
 
     model: Name
