@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from purport.measure.bootstrap import (
     Comparison,
@@ -17,6 +19,10 @@ from purport.measure.mistakes import Mistake, Mistakes
 from purport.measure.reliability import Calibration
 from purport.measure.slots import SlotScores
 from purport.measure.tokens import TokenScores
+
+if TYPE_CHECKING:
+    from purport.sequence.explaining import StateSummary
+    from purport.sequence.latent import LatentLabeller
 
 
 @dataclass(frozen=True)
@@ -295,4 +301,63 @@ class Evaluation:
             "macro_f1": "mean F1",
             "weighted_f1": "weighted F1",
             **last,
+        }
+
+
+@dataclass(frozen=True)
+class StateFindings:
+    """What the hidden states of a model mean.
+
+    Attributes
+    ----------
+    summaries : tuple of StateSummary
+        One a state, by number.
+    labels : tuple of str
+        The labels.
+    given_label : tuple of L tuples of S float
+        p(h | y): how the steps of each label are shared out over the states.
+    with_data : bool
+        Whether they were looked at on data; else they are what training left in the model.
+
+    Examples
+    --------
+    >>> from purport.sequence.ldcrf import LDCRF
+    >>> model = LDCRF(1).fit([[["a"], ["b"]]], [["X", "Y"]])
+    >>> found = StateFindings.of(model)
+    >>> found.labels, found.at_least(0.9)
+    (('X', 'Y'), 2)
+    """
+
+    summaries: tuple[StateSummary, ...]
+    labels: tuple[str, ...]
+    given_label: tuple[tuple[float, ...], ...]
+    with_data: bool
+
+    @classmethod
+    def of(
+        cls,
+        model: LatentLabeller,
+        X: Any = None,
+        queries: Sequence[Sequence[str | None]] | None = None,
+        **asked: int,
+    ) -> Self:
+        """Ask a model; what `explain` takes may be said."""
+        return cls(
+            tuple(model.explain(X, queries, **asked)),
+            tuple(map(str, model.classes_)),
+            tuple(map(tuple, model.state_given_label(X).tolist())),
+            X is not None,
+        )
+
+    def at_least(self, share: float) -> int:
+        """Return how many p(h | y) are at least so high."""
+        return sum(value >= share for row in self.given_label for value in row)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, as JSON can hold it."""
+        return {
+            "states": [asdict(summary) for summary in self.summaries],
+            "state_given_label": {
+                label: list(row) for label, row in zip(self.labels, self.given_label, strict=True)
+            },
         }

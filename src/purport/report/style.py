@@ -69,6 +69,7 @@ figure { margin: 0.75rem 0; overflow-x: auto; }
 .picture .count { font-size: 10px; font-variant-numeric: tabular-nums; }
 .picture .over5 { fill: var(--paper); }
 .picture .cell { fill: var(--panel); }
+.picture .share { fill: color-mix(in srgb, var(--ink) var(--of), var(--panel)); }
 .picture .right { --heat: var(--bar); }
 .picture .wrong { --heat: var(--floor); }
 .picture .shade1 { fill: color-mix(in srgb, var(--heat) 20%, var(--panel)); }
@@ -89,6 +90,11 @@ th { font-weight: 600; }
 tbody th { font-weight: 400; }
 .number { text-align: right; padding-right: 0; padding-left: 0.75rem; white-space: nowrap; }
 .number + :not(.number) { padding-left: 1.25rem; }
+.states td { vertical-align: top; }
+.states td:nth-child(n+3) { min-width: 10.5rem; overflow-wrap: anywhere; }
+.states td:nth-child(5) { min-width: 5.5rem; }
+.states th[scope="row"] { vertical-align: top; white-space: nowrap; }
+.states ul { list-style: none; margin: 0; padding: 0; }
 td small { display: block; color: var(--soft); }
 details { margin: 0.5rem 0; }
 summary { cursor: pointer; color: var(--soft); }

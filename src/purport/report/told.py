@@ -169,12 +169,22 @@ def place(mistake: Mistake, wording: Wording) -> str:
     'record 1 (u7), words 2 to 3'
     """
     position = wording.positions.removesuffix("s")
-    named = f" ({mistake.id})" if mistake.id is not None else ""
     if mistake.end - mistake.start == 1:
         where = f"{position} {mistake.start + 1}"
     else:
         where = f"{position}s {mistake.start + 1} to {mistake.end}"
-    return f"record {mistake.sequence + 1}{named}, {where}"
+    return f"{record_named(mistake.sequence, mistake.id)}, {where}"
+
+
+def record_named(number: int, id_: str | None) -> str:
+    """Name a record by its number, from 0 here and from 1 for readers, and its id.
+
+    Examples
+    --------
+    >>> record_named(0, "u7")
+    'record 1 (u7)'
+    """
+    return f"record {number + 1}" + (f" ({id_})" if id_ is not None else "")
 
 
 def labels_of(given: tuple[str | None, ...]) -> str:
