@@ -8,15 +8,25 @@ from typing import Annotated
 import typer
 
 from purport.cli.console import check_output_file, note, say, write, write_json
-from purport.cli.options import AsJson, BadRows, Force, OnError, Quiet, Threads, Traceback
+from purport.cli.options import AsJson, BadRows, Force, Held, OnError, Quiet, Threads, Traceback
 
 
 def study(
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Utterances to learn from.")],
-    test: Annotated[str, typer.Argument(metavar="TEST", help="Other utterances, to test on.")],
+    train: Annotated[
+        str, typer.Argument(metavar="TRAIN", help="Utterances or sessions to learn from.")
+    ],
+    test: Annotated[str, typer.Argument(metavar="TEST", help="Others of the kind, to test on.")],
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE", help="The report to write.")
     ] = Path("report.html"),
+    held: Annotated[
+        Held | None,
+        typer.Option("--as", help="What the files hold; told by their columns if not said."),
+    ] = None,
+    unlabeled: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Sessions without labels, to learn from as well."),
+    ] = None,
     threads: Threads = None,
     on_error: BadRows = OnError.raise_,
     force: Force = False,
@@ -26,17 +36,14 @@ def study(
 ) -> None:
     """Train and test on your data and write a report.
 
-    The report is one HTML file that needs no network. It never shows what somebody said.
+    Of utterances it studies slots, of sessions the labels of steps. The report is one HTML file
+    that needs no network. It never shows what fewer than five different people sent.
     """
     check_output_file(out, force)
-    from purport.records.utterances import Utterances
     from purport.study.pipeline import run_study, write_report
-    from purport.study.stages import Material
+    from purport.study.stages import read_material
 
-    material = Material(
-        Utterances.read(train, on_error=on_error.value),
-        Utterances.read(test, on_error=on_error.value),
-    )
+    material = read_material(train, test, unlabeled, held and held.value, on_error.value)
     outcomes = run_study(material, n_threads=threads, verbose=not quiet)
     subject = f"{Path(train).name} and {Path(test).name}"
     write_report(outcomes, out, subject, overwrite=force)

@@ -9,11 +9,11 @@ from datetime import datetime
 from purport.errors import InputError
 from purport.estimator.progress import Verbosity
 from purport.report.page import page, write_page
-from purport.study import slots
+from purport.study import sessions, slots
 from purport.study.stages import Material, Outcome, Settings, Stage
 from purport.version import VERSION
 
-STAGES: tuple[Stage, ...] = (slots.STAGE,)
+STAGES: tuple[Stage, ...] = (slots.STAGE, sessions.STAGE)
 
 
 def run_study(
@@ -84,5 +84,5 @@ def write_report(
     True
     """
     when = datetime.now() if made is None else made
-    sections = [outcome.section for outcome in outcomes]
+    sections = [section for outcome in outcomes for section in (outcome.section, *outcome.further)]
     write_page(path, page(sections, subject, when, VERSION), overwrite)
