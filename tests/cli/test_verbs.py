@@ -421,6 +421,8 @@ def test_a_study_of_sessions_shows_only_what_enough_people_sent(capsys, world):
     ("words", "said"),
     [
         (("{train}", "{test}", "--unlabeled", "{test}"), "in studies of sessions alone"),
+        (("{train}", "{test}", "--groups", "day"), "--groups is for sessions"),
+        (("{log}", "{log}", "--groups", "day"), "no field 'day'"),
         (("{train}", "{log}"), "tokens"),
         (("{log}", "{test}"), "steps"),
         (("{log}", "{more}"), "The test records have no labels"),

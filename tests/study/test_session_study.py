@@ -81,8 +81,22 @@ def test_nobody_is_on_both_sides_of_the_cut(logs):
     alone = Sessions.from_lists(
         [["a"]] * 10, labels=[["x"], ["y"]] * 5, who=[["ann"]] * 10, ids=[*map(str, range(10))]
     )
-    cut = Parts.of(alone, alone, None)
+    cut = Parts.of(alone, alone)
     assert (len(cut.learning), len(cut.dev), cut.groups) == (8, 2, None)
+
+
+def test_a_field_may_say_what_belongs_together():
+    rows = [
+        {"day": number % 5, "steps": [{"obs": f"q{number}", "label": "xy"[number % 2]}]}
+        for number in range(20)
+    ]
+    log = Sessions.from_rows(rows)
+    parts = Parts.of(log, log, groups="day")
+    days = [{row["day"] for row in part.rows()} for part in (parts.learning, parts.dev)]
+    assert not days[0] & days[1]
+    assert len(set(parts.groups)) == 5
+    with pytest.raises(InputError, match="no field 'week'"):
+        Parts.of(log, log, groups="week")
 
 
 def test_what_cannot_be_studied(logs):
@@ -101,7 +115,7 @@ def test_sessions_without_labels_are_left_out(world):
     rows = list(world.sessions(40, 1).sessions.rows())
     unknown = [{"steps": [{"obs": "hm"}]}, {"steps": []}]
     told = Sessions.from_rows([unknown[0], *rows, *unknown])
-    parts = Parts.of(told, told, None)
+    parts = Parts.of(told, told)
     assert len(parts.learning) + len(parts.dev) == 40
     assert len(parts.test) == 40
 

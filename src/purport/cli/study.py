@@ -9,6 +9,7 @@ import typer
 
 from purport.cli.console import check_output_file, note, say, write, write_json
 from purport.cli.options import AsJson, BadRows, Force, Held, OnError, Quiet, Threads, Traceback
+from purport.errors import InputError
 
 
 def study(
@@ -27,6 +28,14 @@ def study(
         str | None,
         typer.Option(metavar="FILE", help="Sessions without labels, to learn from as well."),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field of sessions with the user, call or day, which nothing cuts apart.",
+            show_default="who",
+        ),
+    ] = None,
     threads: Threads = None,
     on_error: BadRows = OnError.raise_,
     force: Force = False,
@@ -44,7 +53,9 @@ def study(
     from purport.study.stages import read_material
 
     material = read_material(train, test, unlabeled, held and held.value, on_error.value)
-    outcomes = run_study(material, n_threads=threads, verbose=not quiet)
+    if groups is not None and material.train_sessions is None:
+        raise InputError("--groups is for sessions; the files hold utterances. Leave it out.")
+    outcomes = run_study(material, n_threads=threads, verbose=not quiet, groups=groups)
     subject = f"{Path(train).name} and {Path(test).name}"
     write_report(outcomes, out, subject, overwrite=force)
     if as_json:

@@ -40,7 +40,7 @@ from purport.study.floors import label_before, most_frequent_label
 from purport.study.learning import described
 from purport.study.session_models import SequenceModel
 from purport.study.stages import Material, Outcome, Settings, Stage
-from purport.study.tested_records import people_of_sessions, with_known_labels
+from purport.study.tested_records import people_of_sessions, values_of_field, with_known_labels
 
 DEV: Final = 0.2
 """The share of the training sessions that decides which model is kept."""
@@ -88,35 +88,38 @@ class Parts:
     dev: Sessions
     test: Sessions
     unlabeled: Sessions | None
+    groups: list[int] | None
 
     @classmethod
-    def of(cls, train: Sessions, test: Sessions, unlabeled: Sessions | None) -> Parts:
-        """Cut the dev part off the training sessions, by person where people are known."""
+    def of(
+        cls,
+        train: Sessions,
+        test: Sessions,
+        unlabeled: Sessions | None = None,
+        groups: str | None = None,
+    ) -> Parts:
+        """Cut the dev part off the training sessions, no group of them apart."""
         known, _ = with_known_labels(train, "training", "tokens")
         tested, _ = with_known_labels(test, "test", "tokens")
         assert isinstance(known, Sessions) and isinstance(tested, Sessions)
         shares = (1.0 - DEV, DEV)
-        learning, dev = known.split(*shares, by=people_of_sessions(known))
-        if not len(learning) or not len(dev):  # one person has sent nearly all
+        learning, dev = known.split(*shares, by=_groups_of(known, groups))
+        if not len(learning) or not len(dev):  # one group is nearly all
             learning, dev = known.split(*shares)
         if not len(dev):
             raise InputError(
                 f"The study of sessions needs at least 3 training sessions with labels, to learn"
                 f" from and to choose by; there are {len(known)}."
             )
-        return cls(learning, dev, tested, unlabeled)
-
-    @property
-    def groups(self) -> list[int] | None:
-        """Whose each test session is, which no draw of the bootstrap takes apart."""
-        people = _groups_of(self.test)
-        return None if people is None else numbers_of_groups(len(self.test), people).tolist()
+        drawn = _groups_of(tested, groups)
+        numbers = None if drawn is None else numbers_of_groups(len(tested), drawn).tolist()
+        return cls(learning, dev, tested, unlabeled, numbers)
 
 
-def _groups_of(records: Sessions) -> list[Hashable] | None:
-    """Return who each session is of; None if all are of one person, who cannot be drawn from."""
-    people = people_of_sessions(records)
-    return None if people is None or len(set(people)) < 2 else people
+def _groups_of(records: Sessions, field: str | None) -> list[Hashable] | None:
+    """Return the group of each session; None if there is but one, which cannot be drawn from."""
+    groups = people_of_sessions(records) if field is None else values_of_field(records, field)
+    return None if groups is None or len(set(groups)) < 2 else groups
 
 
 def study_sessions(
@@ -150,14 +153,14 @@ def study_sessions(
     (['CRF', 'LDCRF', 'SHDCRF'], True)
     """
     chosen = Settings() if settings is None else settings
-    parts = Parts.of(train, test, unlabeled)
+    parts = Parts.of(train, test, unlabeled, chosen.groups)
     trained = _train(parts, chosen)
     best = _best(trained)
     asked = Questions(
         confusion=True,
         calibration=True,
         errors=SHOWN_ERRORS,
-        groups=_groups_of(test),
+        groups=_groups_of(test, chosen.groups),
         min_people=0 if invented else MIN_PEOPLE,
         samples=chosen.samples,
     )

@@ -103,6 +103,9 @@ class Settings:
         Progress.
     samples : int
         Draws of each bootstrap.
+    groups : str, optional
+        The field of sessions with the user, call or day, which no cut and no draw takes apart; None
+        goes by who did them.
 
     Examples
     --------
@@ -113,6 +116,7 @@ class Settings:
     n_threads: int | None = None
     verbose: Verbosity = False
     samples: int = 1000
+    groups: str | None = None
 
 
 @dataclass(frozen=True)
