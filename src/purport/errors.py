@@ -18,6 +18,7 @@
 
     PurportWarning            (a UserWarning)
     ├── ConvergenceWarning    the optimiser stopped before it was done
+    ├── DataConversionWarning what was given was taken for what was meant
     ├── SkippedRowsWarning    bad rows were left out, as asked
     ├── UnseenWarning         labels or features that the model has never met
     └── KernelCacheWarning    compiled kernels cannot be kept between runs
@@ -35,6 +36,7 @@ import sys
 __all__ = [
     "CheckFailedError",
     "ConvergenceWarning",
+    "DataConversionWarning",
     "DependencyError",
     "FormatError",
     "InputError",
@@ -57,16 +59,24 @@ __all__ = [
 MOST_SHOWN = 300
 """How many characters of a value are shown."""
 
+MOST_ITEMS = 12
+"""Of longer lists it is said how long they are."""
+
 
 def shown(value: object) -> str:
     """Write a value of a parameter, which may be a list of thousands, so that it can be read.
 
     Examples
     --------
-    >>> shown((1, 2)), len(shown(["new york"] * 5000))
-    ('(1, 2)', 303)
+    >>> shown((1, 2)), shown({"city": ["new york"] * 5000})
+    ('(1, 2)', "{'city': [5,000 items]}")
     """
-    written = repr(value)
+    if isinstance(value, dict):
+        written = f"{{{', '.join(f'{name!r}: {shown(inner)}' for name, inner in value.items())}}}"
+    elif isinstance(value, list | tuple | set | frozenset) and len(value) > MOST_ITEMS:
+        written = f"[{len(value):,} items]"
+    else:
+        written = repr(value)
     return written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}..."
 
 
@@ -169,12 +179,16 @@ class FormatError(InputError):
     @classmethod
     def header(cls, source: str, reason: str) -> FormatError:
         """Say what is wrong with the line that names the columns."""
-        return cls(f"{source}: the header line {reason}. Mend the header.")
+        return cls(f"{source}: the header {reason}. Mend the names of the columns.")
 
     @classmethod
     def no_column(cls, source: str, needed: tuple[str, ...]) -> FormatError:
         """Say that a table has none of the columns that make it one of records."""
-        return cls.header(source, f"names no column {' or '.join(map(repr, needed))}")
+        names = " or ".join(map(repr, needed))
+        return cls(
+            f"{source}: the header names no column {names}. Say what it is called there:"
+            f" columns={{{needed[-1]!r}: ...}} (--columns {needed[-1]}=...)."
+        )
 
     @classmethod
     def untold(cls, source: str) -> FormatError:
@@ -290,6 +304,23 @@ class PurportWarning(UserWarning):
 
 class ConvergenceWarning(PurportWarning):
     """The optimiser stopped before it was done."""
+
+
+class DataConversionWarning(PurportWarning):
+    """What was given was taken for what was meant."""
+
+    @classmethod
+    def kind(cls) -> type[DataConversionWarning]:
+        """Return the class to warn with: where scikit-learn is in use, its own one too."""
+        loaded = "sklearn.exceptions" in sys.modules
+        return _conversion_as_in_scikit_learn() if loaded else cls
+
+
+@functools.cache
+def _conversion_as_in_scikit_learn() -> type[DataConversionWarning]:
+    theirs = sys.modules["sklearn.exceptions"].DataConversionWarning
+    bases = (DataConversionWarning, theirs)
+    return type("DataConversionWarning", bases, {"__module__": __name__})
 
 
 class SkippedRowsWarning(PurportWarning):

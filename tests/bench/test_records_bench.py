@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ from purport.records.sessions import Sessions
 from purport.records.sources import Faults
 from purport.records.utterances import Utterances
 
-ORIGINALS = originals()
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", ".* has text alone")
+    ORIGINALS = originals()
 linux_only = pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits")
 
 

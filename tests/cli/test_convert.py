@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -218,11 +219,25 @@ def test_real_data_go_through_every_format(capsys, monkeypatch, real_data, name,
     if not is_talk or "hwu64" not in name:  # whose field `fold` is a number, text in IOB
         assert last == kind.read("first.jsonl")
     # TSV holds whole sessions as lines of steps; other fields come back as text.
-    last.write("last.tsv")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* has text alone")
+        last.write("last.tsv")
     assert run(capsys, "convert", "last.tsv", "-o", "last.parquet", "-q") == (0, "", "")
     told, given = kind.read("last.parquet"), kind.read("last.tsv")
     assert told == given
     assert told.known_labels == last.known_labels
+
+
+def test_what_becomes_text_is_said_once(capsys, monkeypatch):
+    monkeypatch.setattr(purport.cli.convert, "BATCH", 2)
+    lines = ['{"tokens": ["a"], "fold": 3, "day": "monday"}\n'] * 5
+    Path("x.jsonl").write_text("".join(lines), encoding="utf-8")
+    for ending, kind in (("tsv", "TSV"), ("iob", "IOB")):
+        code, _, err = run(capsys, "convert", "x.jsonl", "-o", f"x.{ending}")
+        assert code == 0
+        assert err.count(f"note: {kind} has text alone: numbers, lists and the like in 'fold'") == 1
+        assert "day" not in err
+    assert "text alone" not in run(capsys, "convert", "x.jsonl", "-o", "x.parquet")[2]
 
 
 def test_memory_is_bounded(here):

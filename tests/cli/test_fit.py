@@ -59,8 +59,25 @@ def test_sessions_are_learnt_labelled_tested_and_inspected(capsys, here):
     assert code == 0
     assert "what speaks for buy" in out
     assert "word=tv deals" in out
-    assert "text=" not in out
-    assert "text[-1]=" not in out
+    # Many of the sixty sessions, each of somebody else for all that is known, said it.
+    assert "text=tv deals" in out
+
+
+def test_inspect_shows_no_text_that_few_people_sent(capsys, here):
+    obs = [["well known"]] * 5 + [["my own name"]] * 4
+    labels = [["buy"]] * 5 + [["learn"]] * 4
+    purport.Sessions.from_lists(obs, labels=labels).write(here / "log.jsonl")
+    assert run(capsys, "fit", "sessions", "log.jsonl", "-o", "m")[0] == 0
+    words = ("inspect", "m", "--label", "buy", "--label", "learn", "--top", "99")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert "text=well known" in out
+    assert "my own name" not in out
+    assert "left out: 1 whole texts that fewer than 5 people are known to have sent" in out
+    told = json.loads(run(capsys, *words, "--json")[1])
+    assert told["left_out"] == {"buy": 0, "learn": 1}
+    names = [name for name, _ in purport.load("m").state_features("learn", None)]
+    assert "text=my own name" in names
 
 
 @pytest.fixture
@@ -164,6 +181,16 @@ def test_activities_are_learnt_from_sensors(capsys, here):
     assert json.loads(out)["accuracy"] > 0.95
 
 
+def test_activities_are_learnt_from_events(capsys, real_data):
+    events = real_data / "activity-kasteren-a" / "event_sequences.jsonl.gz"
+    code, _, err = run(capsys, "fit", "activity", events, "-o", "m", "--l2", "0.1")
+    assert code == 0, err
+    assert purport.load("m")._encoder.texts_ == "events"
+    code, out, _ = run(capsys, "evaluate", "m", events, "--json")
+    assert code == 0
+    assert json.loads(out)["accuracy"] > 0.7
+
+
 def test_a_penalty_is_chosen(capsys):
     code, out, err = run(
         capsys, "fit", "slots", "train.parquet", "-o", "m", "--tune", "--budget", "60", "--json"
@@ -171,6 +198,9 @@ def test_a_penalty_is_chosen(capsys):
     assert code == 0
     told = json.loads(out)
     assert told["l2"] in [trial["l2"] for trial in told["tuned"]]
+    assert told["tuned"][0]["l2"] == 0.03
+    assert told["tuning"].keys() == {"folds", "measure", "stopped", "edge"}
+    assert told["tuning"]["folds"] == 5
     assert "m: cross-validation in 5 folds:" in err
     assert "<-" in err
     assert purport.load("m").l2 == told["l2"]
@@ -187,6 +217,14 @@ def test_batches_that_stop_early(capsys):
     assert 1 <= told["iterations"] <= 4
     assert " passes, " in err
     assert told["dev"]["f1"] > 0.5
+    code, out, _ = run(capsys, "inspect", "m")
+    assert f"training: converged after {told['iterations']} passes;" in out
+
+
+def test_a_model_taught_batch_by_batch_has_no_iterations(capsys, here):
+    purport.save(purport.CRF().partial_fit(utterance_world(20, 1)), here / "m")
+    assert "training: batch by batch, as they came;" in run(capsys, "inspect", "m")[1]
+    assert json.loads(run(capsys, "inspect", "m", "--json")[1])["iterations"] == 0
 
 
 def test_bio_and_gazetteers(capsys, here):
@@ -206,11 +244,13 @@ def test_bio_and_gazetteers(capsys, here):
     [
         (["--early-stop"], "--early-stop needs --dev"),
         (["--budget", "3"], "belong to --tune"),
+        (["--tune", "--l2", "0.03"], "does not go with --l2"),
         (["--groups", "who"], "belong to --tune"),
         (["--passes", "2", "--tune"], "does not go with --passes"),
         (["--gazetteer", "towns"], "NAME=FILE"),
         (["--gazetteer", "a=b", "--gazetteer", "a=c"], "NAME=FILE"),
         (["--gazetteer", "a=missing.txt"], "missing.txt"),
+        (["--gazetteer", "a=dev.jsonl"], "dev.jsonl: cannot be read: it holds JSON lines, not"),
         (["--tune", "--groups", "who"], "no field 'who'"),
     ],
 )
@@ -219,6 +259,37 @@ def test_wishes_that_do_not_go_together(capsys, here, words, message):
     assert (code, out) == (2, "")
     assert message in err
     assert not (here / "m").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["--passes", "2"], ["--early-stop"], ["--tune"]])
+@pytest.mark.parametrize("rows", ["", '{"tokens": ["stop"]}\n', '{"tokens": []}\n'])
+def test_dev_records_without_labels_are_refused_before_training(
+    capsys, here, monkeypatch, words, rows
+):
+    monkeypatch.setattr(purport.CRF, "fit", None)
+    monkeypatch.setattr(purport.CRF, "fit_batches", None)
+    (here / "bare.jsonl").write_text(rows, encoding="utf-8")
+    code, _, err = run(
+        capsys, "fit", "slots", "train.parquet", "-o", "m", "--dev", "bare.jsonl", *words
+    )
+    assert code == 2
+    assert "The --dev records have no slots to compare with." in err
+
+
+def test_records_without_slots_are_named_without_python(capsys, here):
+    purport.Utterances.from_lists([["stop"]]).write(here / "bare.jsonl")
+    code, _, err = run(capsys, "fit", "slots", "bare.jsonl", "-o", "m")
+    assert code == 2
+    assert "the records have no slots. Give records with slots.\n" in err
+
+
+def test_models_of_other_records_are_not_compared(capsys, here):
+    invented_sessions(9, 1).write(here / "log.jsonl")
+    assert run(capsys, "fit", "sessions", "log.jsonl", "-o", "s")[0] == 0
+    assert run(capsys, "fit", "slots", "dev.jsonl", "-o", "m")[0] == 0
+    code, _, err = run(capsys, "evaluate", "m", "dev.jsonl", "--compare", "s")
+    assert code == 2
+    assert "s labels sessions, not utterances. Compare with a model of the same records." in err
 
 
 def test_standard_input_cannot_be_read_twice(capsys):

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.step_features import Step, sensor_strings, session_strings
 
-from purport.errors import InputError, NotFittedError, ParameterError
+from purport.errors import InputError, NotFittedError, ParameterError, PurportWarning
 from purport.estimator.base import State
 from purport.features.rows import Rows
 from purport.features.sensor_windows import SensorWindows
@@ -75,6 +75,12 @@ sensor_windows = st.builds(
 either = st.tuples(session_windows, sessions, sessions) | st.tuples(
     sensor_windows, activities, activities
 )
+
+
+def set_hashing(encoder: StepWindows, hash_bits: int | None) -> StepWindows:
+    """Hash features, which cannot be counted then, or do not."""
+    counted = {} if hash_bits is None else {"min_count": 1}
+    return encoder.set_params(hash_bits=hash_bits, **counted)
 
 
 def log_of(sessions: list[list[Step]]) -> Sessions:
@@ -163,7 +169,7 @@ def test_batches_teach_what_all_records_teach_at_once(
     hash_bits: int | None,
 ) -> None:
     encoder, train, later = drawn
-    encoder.set_params(hash_bits=hash_bits)
+    set_hashing(encoder, hash_bits)
     whole = log_of(train)
     rows = encoder.fit_transform(whole)
     batches = [whole[start:stop] for start, stop in pairwise([0, *sorted(cuts), len(train)])]
@@ -179,7 +185,7 @@ def test_what_is_learnt_survives_saving(
     drawn: tuple[StepWindows, list[list[Step]], list[list[Step]]], hash_bits: int | None
 ) -> None:
     encoder, train, later = drawn
-    encoder.set_params(hash_bits=hash_bits).fit(log_of(train))
+    set_hashing(encoder, hash_bits).fit(log_of(train))
     state = encoder._to_state()
     parameters, settings = json.loads(json.dumps([encoder.get_params(), state.settings]))
     other = type(encoder)(**parameters)
@@ -193,7 +199,7 @@ def test_hashed_columns_are_those_of_the_strings(
     drawn: tuple[StepWindows, list[list[Step]], list[list[Step]]], hash_bits: int
 ) -> None:
     encoder, train, later = drawn
-    encoder.set_params(hash_bits=hash_bits).fit(log_of(train))
+    set_hashing(encoder, hash_bits).fit(log_of(train))
     rows = encoder.transform(log_of(later))
     assert (rows.width, rows.unseen, encoder.columns_) == (1 << hash_bits, 0, [])
     for session, index in zip(
@@ -285,6 +291,39 @@ def test_sensors_of_the_records_themselves() -> None:
     ]
 
 
+def test_texts_are_taken_for_what_they_are() -> None:
+    bits, events = log_of([[{"obs": "01"}]]), log_of([[{"obs": "door"}, {"obs": "bed"}]])
+    encoder = SensorWindows(("raw",), durations=False, hour=False, bias=False)
+    assert encoder.fit(bits).texts_ == "bits"
+    assert encoder.feature_names() == ["raw=1"]
+    assert encoder.learn([events, bits]).texts_ == "events"
+    assert encoder.feature_names() == ["raw=door", "raw=bed", "raw=01"]
+    # Once learnt it stays, and old states, which do not say it, go by the parameter.
+    assert encoder.strings(bits) == [[["raw=01"]]]
+    state = encoder._to_state()
+    restored = SensorWindows(("raw",), durations=False, hour=False, bias=False)
+    restored._restore(state)
+    assert restored.strings(bits) == [[["raw=01"]]]
+    old = State(state.arrays, {k: v for k, v in state.settings.items() if k != "texts"})
+    said = SensorWindows(("raw",), texts="bits", durations=False, hour=False, bias=False)
+    said._restore(old)
+    assert said.strings(bits) == [[["raw=1"]]]
+    with pytest.raises(ValueError, match="texts"):
+        restored._restore(old)
+    nothing = log_of([[{"features": {"door": 1}}]])
+    assert encoder.fit(nothing).texts_ == "bits"
+    with pytest.warns(PurportWarning, match="Some texts of steps are of 0 and 1 alone"):
+        assert encoder.fit(log_of([[{"obs": "01"}, {"obs": "door"}]])).texts_ == "events"
+
+
+@pytest.mark.parametrize("name", ["kasteren-a", "ordonez-a", "tapia-s1", "tapia-s2"])
+def test_events_of_real_houses(real_data: Path, name: str) -> None:
+    log = Sessions.read(real_data / f"activity-{name}" / "event_sequences.jsonl.gz")
+    encoder = SensorWindows().fit(log)
+    assert encoder.texts_ == "events"
+    assert encoder.transform(log).unseen == 0
+
+
 def test_events_that_look_like_bits_are_events_when_that_is_said() -> None:
     encoder = SensorWindows(("raw",), texts="events", durations=False, hour=False, bias=False)
     log = log_of([[{"obs": "101"}, {"obs": "67"}]])
@@ -302,7 +341,7 @@ def test_events_that_look_like_bits_are_events_when_that_is_said() -> None:
 )
 def test_texts_that_are_no_sensors_are_refused(steps: list[Step], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        SensorWindows().fit(log_of([[], steps]))
+        SensorWindows(texts="bits").fit(log_of([[], steps]))
 
 
 @pytest.mark.parametrize("kind", [SessionWindows, SensorWindows])
@@ -327,6 +366,7 @@ def test_other_things_than_sessions_are_refused(kind: type[StepWindows]) -> None
         {"bins": 1},
         {"min_count": 0},
         {"hash_bits": 31},
+        {"min_count": 2, "hash_bits": 8},
     ],
     ids=repr,
 )

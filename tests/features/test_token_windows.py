@@ -196,7 +196,7 @@ def test_large_numbers_are_searched_as_small_ones_are_looked_up(
 def test_hashed_columns_are_those_of_the_strings(
     encoder: TokenWindows, later: list[list[str]], hash_bits: int
 ) -> None:
-    encoder.set_params(hash_bits=hash_bits)
+    encoder.set_params(hash_bits=hash_bits, min_count=1)
     talk = talk_of(later)
     rows = encoder.fit_transform(talk)
     assert (rows.width, rows.unseen, encoder.values_, encoder.columns_) == (
@@ -226,6 +226,17 @@ def column_of(feature: str, hash_bits: int) -> int:
 
 def hash_of(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def test_phrases_are_not_shown_whole() -> None:
+    """Neither in the line that says what a model is, nor in an error."""
+    phrases = [f"person {number}" for number in range(56)]
+    assert repr(TokenWindows(gazetteers={"who": phrases})) == (
+        "TokenWindows(gazetteers={'who': [56 items]})"
+    )
+    with pytest.raises(ParameterError, match=r"must be a dict.* got a dict of 2") as raised:
+        TokenWindows(gazetteers={"who": ["ann"], "else": ["  "]}).fit(talk_of([["a"]]))
+    assert "ann" not in str(raised.value)
 
 
 def test_gazetteers_take_the_longest_phrase_from_the_left() -> None:
@@ -374,6 +385,7 @@ def test_no_templates_at_all() -> None:
         {"prepositions": "from"},
         {"prepositions": [""]},
         {"hash_bits": 0},
+        {"min_count": 2, "hash_bits": 8},
         {"hash_bits": 31},
     ],
     ids=repr,

@@ -17,8 +17,8 @@ from purport.fold.engine import Tree
 from purport.fold.statistic import Statistic
 from purport.fold.thread_engine import threads
 from purport.lattice.transitions import Arcs
+from purport.sequence.hidden_states import with_bias
 from purport.sequence.labels import UNKNOWN, LabelCodes, Possible
-from purport.sequence.latent import with_bias
 from purport.sequence.latent_likelihood import LatentScores, LatentShape, LatentSums
 from purport.sequence.latent_partitions import make_latent_partitions
 from purport.sequence.likelihood import PathSums, Scores

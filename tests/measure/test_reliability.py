@@ -153,3 +153,13 @@ def test_a_table_is_aligned(binning: str) -> None:
         end = head.index(title) + len(title)
         assert {line[end - 1 : end + 1].isspace() for line in lines} == {False}
         assert {line[end : end + 1] for line in lines} == {" "}
+
+
+def test_bins_of_few_positions_have_no_interval():
+    gold = [["x"]] * 100
+    marginals = [[{"x": 0.95, "y": 0.05}]] * 91 + [[{"x": 0.75, "y": 0.25}]] * 5
+    marginals += [[{"x": 0.65, "y": 0.35}]] * 4
+    few, some, most = calibration(gold, marginals).bins
+    assert (few.count, few.right.value, few.right.too_few) == (4, 1.0, True)
+    # Draws without a position of the bin do not count as all wrong.
+    assert (some.right.low, some.right.high) == (most.right.low, most.right.high) == (1.0, 1.0)

@@ -104,7 +104,9 @@ def test_all_intervals_are_those_of_one_measure_at_a_time(
         sure = told.by_label[row.label]
         for name in ("precision", "recall", "f1"):
             assert getattr(sure, name).value == pytest.approx(getattr(row, name))
-            assert getattr(sure, name).low <= getattr(sure, name).high
+            one = getattr(sure, name)
+            assert one.too_few or one.low <= one.high
+        assert sure.f1.too_few == (row.support < 5)
 
 
 def test_draws_are_those_that_plain_python_takes() -> None:
@@ -121,9 +123,27 @@ def test_draws_are_those_that_plain_python_takes() -> None:
         taken = token_scores([gold[row] for row in rows], [predicted[row] for row in rows])
         scores.append({row.label: row.f1 for row in taken.by_label})
     for label in "abc":
-        drawn = [score.get(label, 0.0) for score in scores]
+        drawn = [score[label] for score in scores if label in score]
         sure = told.by_label[label].f1
         assert (sure.low, sure.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+
+
+def test_a_label_that_is_always_right_is_surely_right() -> None:
+    """Draws in which it does not occur say nothing of it."""
+    gold = [["rare"]] * 5 + [["often"]] * 95 + [["seldom"]] * 4
+    told = score_intervals(gold, gold, level="tokens").by_label
+    for label in ("rare", "often"):
+        assert told[label].f1.low == told[label].precision.low == told[label].recall.high == 1.0
+    assert told["seldom"].f1.too_few
+    assert told["seldom"].f1.value == 1.0
+    missed = [["often"]] * 100 + [["seldom"]] * 4
+    never = score_intervals(gold, missed, level="tokens").by_label["rare"]
+    assert (never.recall.low, never.recall.high, never.precision.too_few) == (0.0, 0.0, True)
+    table = token_scores(gold, gold).table(score_intervals(gold, gold, level="tokens"))
+    lines = table.splitlines()
+    assert "1.0000 to 1.0000" in lines[2]
+    assert "too few" in lines[3]
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_comparisons_are_those_of_one_measure_at_a_time() -> None:

@@ -56,6 +56,7 @@ def test_exact_formats_hold_everything(
     assert again(records, ending, size=2) == records
 
 
+@pytest.mark.filterwarnings("ignore:.* has text alone")
 @pytest.mark.parametrize("ending", ["tsv", "iob"])
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())

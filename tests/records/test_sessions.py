@@ -18,7 +18,14 @@ from drawn_records import sessions, utterances
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purport.errors import FormatError, InputError, RecordError, ShapeError, SkippedRowsWarning
+from purport.errors import (
+    FormatError,
+    InputError,
+    ParameterError,
+    RecordError,
+    ShapeError,
+    SkippedRowsWarning,
+)
 from purport.records.records import Records
 from purport.records.sessions import Sessions
 from purport.records.streams import write_batches
@@ -355,9 +362,19 @@ def test_bad_shares(shares: tuple[float, ...]) -> None:
         LOG.split(*shares)
 
 
+def test_readers_of_batches_are_frames() -> None:
+    table = LOG.to_arrow()
+    assert Sessions.read(pa.RecordBatchReader.from_batches(table.schema, table.to_batches())) == LOG
+
+
 def test_bad_groups() -> None:
-    with pytest.raises(ShapeError, match="by has length 1"):
+    with pytest.raises(ShapeError, match="by has length 1, but the list of records has length"):
         LOG.split(0.5, 0.5, by=["a"])
+    with pytest.raises(InputError, match="Groups must be single values"):
+        LOG.split(0.5, 0.5, by=[[1]] * len(LOG))
+    for wrong in ("x", -1, 1.5, True):
+        with pytest.raises(ParameterError, match="split: parameter 'random_state' must be"):
+            LOG.split(0.5, 0.5, random_state=wrong)
     with pytest.raises(InputError, match="no field 'user'"):
         LOG.split(0.5, 0.5, by="user")
 

@@ -60,5 +60,7 @@ def test_steps_of_sessions_are_whole_phrases():
 def test_what_is_no_dictionary(wrong):
     with pytest.raises(InputError, match="gives each phrase of at least one word"):
         dictionary_labels(TALK, wrong)
+    with pytest.raises(InputError, match="gives each phrase of at least one word"):
+        dictionary_labels(TALK, ["city"])
     with pytest.raises(InputError, match="takes Utterances or Sessions; got list"):
         dictionary_labels([["a"]], {"a": "b"})

@@ -137,7 +137,10 @@ def test_the_pass_after_which_dev_data_are_most_likely_is_kept(talk, test):
 def test_what_cannot_be_learnt_from(talk):
     for read, message in (
         (list, "gave no batches"),
-        (lambda: [Utterances.from_lists([["a"]])], "needs labels"),
+        (lambda: [Utterances.from_lists([["a"]])], "at least one known label"),
+        (lambda: [([["a"]], None)], "needs labels"),
+        (iter([talk]), "a list of batches; got list_iterator"),
+        (talk, "a list of batches; got Utterances"),
         (lambda: [(np.eye(2), [1, 2])], "partial_fit"),
         (lambda: [talk, ([[["a"]]], [["P"]])], "one form"),
         (lambda: [([[["a"]]], [[None]])], "at least one known label"),
@@ -152,11 +155,36 @@ def test_what_cannot_be_learnt_from(talk):
         CRF(min_freq=2).partial_fit(talk)
     crf = CRF().partial_fit(talk[:10])
     theta = crf._theta
-    with pytest.raises(InputError, match="not among the classes of the model"):
+    with pytest.raises(InputError, match=r"not among the classes of the model.* give classes="):
         crf.partial_fit(Utterances.from_lists([["a"]], slots=[["new"]]))
     with pytest.raises(InputError, match="differ from those of the first call"):
         crf.partial_fit(talk[:10], classes=["a"])
     assert crf._theta is theta
+
+
+def test_batches_that_run_dry_are_refused(talk):
+    once = iter([talk[:50], talk[50:80]])
+    with pytest.raises(InputError, match="other data when it was called again: 0 sequences, 80"):
+        CRF().fit_batches(lambda: once, passes=2)
+
+
+def test_a_list_of_batches_is_read_again_and_again(talk):
+    batches = cut(talk[:90], 30)
+    given, read = CRF().fit_batches(batches), CRF().fit_batches(lambda: iter(batches))
+    np.testing.assert_array_equal(given._theta, read._theta)
+
+
+def test_batches_without_a_label_or_a_record_teach_no_weights(talk):
+    labelled, unlabelled = talk[:50], Utterances.from_lists(talk[50:60].tokens)
+    some = CRF(l2=0.01).fit_batches([unlabelled, labelled[:0], labelled])
+    assert some.classes_.tolist() == CRF().fit_batches([labelled]).classes_.tolist()
+    assert some.history_[-1]["sequences"] == 3 * 60
+    assert some.score(labelled) > 0.9
+    X, y = TokenWindows().strings(labelled), labelled.slots
+    lists = CRF(l2=0.01).fit_batches([([], []), (X[:5], [None] * 5), (X, y)])
+    assert lists.score(X, y) > 0.9
+    with pytest.raises(InputError, match="at least one known label"):
+        CRF().fit_batches([unlabelled, unlabelled], classes=["O"])
 
 
 def test_the_leader_minimises_what_it_says():

@@ -91,6 +91,55 @@ def test_every_kind_of_matrix(data, fitted, make):
         assert crf.feature_names_in_.tolist() == ["level", "noise"]
 
 
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_columns_of_a_frame_go_by_their_names(data, tmp_path, kind):
+    module = pytest.importorskip(kind)
+
+    def frame(**columns):
+        return module.DataFrame(columns) if kind == "pandas" else module.table(columns)
+
+    X, y, groups = data
+    level, noise = X.T
+    crf = CRF(max_iter=500).fit(frame(level=level, noise=noise), y, groups=groups)
+    assert crf.feature_names_in_.tolist() == ["level", "noise"]
+    purport.save(crf, tmp_path / "model")
+    for model in (crf, purport.load(tmp_path / "model")):
+        for wrong, message in (
+            (frame(noise=noise, level=level), "fit: they stand in another order"),
+            (frame(level=level, loud=noise), "1 of X were not there, and 1 are not in X"),
+        ):
+            with pytest.raises(InputError, match=message):
+                model.predict(wrong, groups=groups)
+            with pytest.raises(InputError, match=message):
+                model.partial_fit(wrong, y, groups=groups)
+        # Who gives no names knows the order.
+        said = model.predict(X, groups=groups).tolist()
+        assert said == model.predict(frame(level=level, noise=noise), groups=groups).tolist()
+    unnamed = CRF(max_iter=500).fit(X, y, groups=groups)
+    unnamed.predict(frame(noise=noise, level=level), groups=groups)
+    with pytest.raises(InputError, match=r"Utterances.read\(frame\)"):
+        CRF().fit(frame(tokens=["play", "jazz"]), ["a", "b"], groups=[1, 1])
+
+
+def test_a_missing_group_of_pandas(data):
+    pandas = pytest.importorskip("pandas")
+    X, y, groups = data
+    series = pandas.Series(groups, dtype="Int64").mask(groups == 3)
+    with pytest.raises(InputError, match="groups are None or NaN"):
+        CRF().fit(X, y, groups=series)
+
+
+def test_rows_to_stop_early_on_have_groups_too(data):
+    X, y, groups = data
+    X_dev, y_dev, groups_dev = switching(seed=2)
+    crf = CRF(l2=0.0, max_iter=500).fit(X, y, groups=groups, dev=(X_dev, y_dev, groups_dev))
+    best = max(told["dev_log_likelihood"] for told in crf.history_)
+    now = crf.log_likelihood(X_dev, y_dev, groups=groups_dev) / len(y_dev)
+    assert now == pytest.approx(best, rel=1e-9)
+    with pytest.raises(InputError, match=r"dev=\(X_dev, y_dev, groups_dev\)"):
+        CRF().fit(X, y, groups=groups, dev=(X_dev, y_dev))
+
+
 def test_labels_of_any_kind(data):
     X, y, groups = data
     for labels in ((y == "calm").astype(int), y == "calm", y.astype(object)):
@@ -121,6 +170,9 @@ def test_what_is_wrong_with_rows_is_said(data, fitted):
     for rows, labels, given, error, message in (
         (X, y, groups[:-1], ShapeError, "groups has length"),
         (X, y, groups % 7, InputError, "rows of one group must stand together"),
+        (X, y, np.where(groups, groups, np.nan), InputError, "groups are None or NaN"),
+        (X, y, [g or None for g in groups.tolist()], InputError, "groups are None or NaN"),
+        (X, y, [str(g) if g else np.nan for g in groups], InputError, "groups are None or NaN"),
         (X, y, X, InputError, "groups must be a flat list"),
         (X * np.nan, y, groups, InputError, "contains NaN"),
         (X + np.inf, y, groups, InputError, "contains infinity"),
@@ -204,6 +256,12 @@ def test_grid_search_over_rows_says_that_it_cannot_see_groups(data):
     with pytest.warns(PurportWarning, match="also to grid search and cross-validation"):
         search.fit(X, y, groups=groups)
     assert not search.best_estimator_.transitions_.any()
+
+
+def test_sample_takes_a_random_state_or_says_what_one_is(data, fitted):
+    X, _, groups = data
+    with pytest.raises(InputError, match=r"CRF.sample: parameter 'random_state' must be"):
+        fitted.sample(X, random_state="x", groups=groups)
 
 
 @pytest.mark.filterwarnings(WITHOUT)

@@ -50,7 +50,8 @@ def test_the_findings_agree_with_an_evaluation(studied):
         assert row.f1.value == pytest.approx(by_label[row.label].f1)
         assert row.support == by_label[row.label].support
         assert row.precision.value == by_label[row.label].precision
-        assert row.f1.low <= row.f1.value <= row.f1.high
+        assert row.f1.too_few == (row.support < 5)
+        assert row.f1.too_few or row.f1.low <= row.f1.value <= row.f1.high
     wrong = sum(cell.count for cell in found.confusion.mistakes if cell.gold is not None)
     assert wrong == scores.support - sum(row.correct for row in scores.by_label)
     assert found.calibration.positions == scores.tokens

@@ -68,7 +68,16 @@ EarlyStop = Annotated[
         "--early-stop", help="Stop when the records of --dev become less likely; keep the best."
     ),
 ]
-Penalty = Annotated[float, typer.Option(metavar="NUMBER", min=0, help="Weight of the squares.")]
+SlotPenalty = Annotated[
+    float | None,
+    typer.Option(metavar="NUMBER", min=0, help="Weight of the squares.", show_default=f"{L2:g}"),
+]
+StepPenalty = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER", min=0, help="Weight of the squares.", show_default=f"{L2_OF_STEPS:g}"
+    ),
+]
 SparsePenalty = Annotated[
     float, typer.Option(metavar="NUMBER", min=0, help="Weight of the sum of absolute values.")
 ]
@@ -109,7 +118,7 @@ def slots(
     out: Out,
     dev: Dev = None,
     early_stop: EarlyStop = False,
-    l2: Penalty = L2,
+    l2: SlotPenalty = None,
     l1: SparsePenalty = 0.0,
     tune: Tune = False,
     budget: Budget = None,
@@ -154,7 +163,7 @@ def slots(
         phrases = {name: read_phrases(path) for name, path in files.items()}
         windows = TokenWindows(**parameters | {"gazetteers": phrases})
     crf = CRF(
-        l2=l2,
+        l2=_penalty(l2, L2, tune),
         l1=l1,
         max_iter=max_iter,
         features=windows,
@@ -283,7 +292,7 @@ def activity(
     out: Out,
     dev: Dev = None,
     early_stop: EarlyStop = False,
-    l2: Penalty = 1.0,
+    l2: StepPenalty = None,
     l1: SparsePenalty = 0.0,
     tune: Tune = False,
     budget: Budget = None,
@@ -307,7 +316,7 @@ def activity(
     from purport.study.learning import Course
 
     crf = CRF(
-        l2=l2,
+        l2=_penalty(l2, L2_OF_STEPS, tune),
         l1=l1,
         max_iter=max_iter,
         features=SensorWindows(),

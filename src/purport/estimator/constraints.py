@@ -150,6 +150,19 @@ class Named:
 
 
 @dataclass(frozen=True)
+class ByKey:
+    """A dict whose values, whatever their keys, each keep a constraint."""
+
+    each: Constraint
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, dict) and all(map(self.each.allows, value.values()))
+
+    def words(self) -> str:
+        return f"a dict whose values are each {self.each.words()}"
+
+
+@dataclass(frozen=True)
 class Phrases:
     """A list or tuple of strings, each with something else than spaces in it."""
 
@@ -191,7 +204,18 @@ def check_parameters(
     """Raise `ParameterError` for the first parameter that breaks its constraint."""
     for name, constraint in constraints.items():
         if not constraint.allows(parameters[name]):
-            raise ParameterError.for_value(owner, name, parameters[name], constraint.words())
+            given = parameters[name]
+            if isinstance(given, dict):
+                # What stands in it may be phrases of users.
+                given = _Unquoted(f"a dict of {len(given)}, in which not all is so")
+            raise ParameterError.for_value(owner, name, given, constraint.words())
+
+
+class _Unquoted(str):
+    """What a message says instead of a value."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _bounds(low: float, high: float, above: bool, below: bool) -> str:

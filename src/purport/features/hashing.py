@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purport.errors import ParameterError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BITS = 30
 """Columns are counted with 31 bits and a sign."""
+
+
+def check_hashing(owner: str, hash_bits: int | None, min_count: int) -> None:
+    """Refuse to count features where no vocabulary is kept."""
+    if hash_bits is not None and min_count > 1:
+        allowed = "1 with hash_bits, which keeps no vocabulary to count"
+        raise ParameterError.for_value(owner, "min_count", min_count, allowed)
 
 
 def hashed(strings: Iterable[str]) -> NDArray[np.uint64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -42,7 +43,7 @@ class NumberRows:
     width : int
         How many columns the matrix has.
     names : list of str or None
-        What a data frame calls its columns.
+        What a data frame calls its columns, if by strings.
     """
 
     columns: NDArray[np.int32]
@@ -66,19 +67,22 @@ class NumberRows:
             The sequence of each row; the rows of one stand together. None makes every row a
             sequence.
         """
-        names = getattr(X, "columns", None)
-        listed = None if names is None else [str(name) for name in names]
-        if hasattr(X, "tocsr"):
-            columns, values, starts, width = _of_sparse(X)
-        else:
-            columns, values, starts, width = _of_dense(X)
-        if not np.all(np.isfinite(values)):
-            found = "NaN" if np.any(np.isnan(values)) else "infinity"
-            raise InputError(
-                f"Input X of {owner} contains {found}. Give finite numbers, or leave such rows out."
-            )
+        columns, values, starts, width = _entries(owner, X)
         offsets = offsets_of_groups(owner, groups, len(starts) - 1)
-        return cls(columns, values, starts, offsets, width, listed)
+        return cls(columns, values, starts, offsets, width, _names_of(X))
+
+    @classmethod
+    def apart(cls, owner: str, X: Any) -> NumberRows:
+        """Check a matrix whose rows have nothing to do with each other: each is a sequence.
+
+        Examples
+        --------
+        >>> NumberRows.apart("LinearSVM", [[0.5, 0.0], [0.0, 2.0]]).offsets.tolist()
+        [0, 1, 2]
+        """
+        columns, values, starts, width = _entries(owner, X)
+        offsets = np.arange(len(starts), dtype=np.int64)
+        return cls(columns, values, starts, offsets, width, _names_of(X))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -97,6 +101,7 @@ class NumberColumns(Estimator):
     """
 
     names_: list[str]
+    named_: bool
 
     def __init__(self) -> None:
         pass
@@ -115,9 +120,11 @@ class NumberColumns(Estimator):
         return self.transform(X)
 
     def transform(self, X: NumberRows) -> Rows:
-        """Return the rows of as many columns as were learnt."""
+        """Return the rows of the columns that were learnt."""
         self._check_fitted()
         expected = len(self.names_) - 1
+        if self.named_ and X.names is not None:
+            _check_names(X.names, self.names_[:-1])
         if X.width != expected:
             raise InputError(
                 f"X has {X.width} features, but CRF is expecting {expected} features as input."
@@ -143,14 +150,56 @@ class NumberColumns(Estimator):
         return self.names_
 
     def _learn(self, X: NumberRows) -> None:
-        self.names_ = [*(X.names or [f"x{number}" for number in range(X.width)]), BIAS]
+        self.names_ = [*(X.names or _usual_names(X.width)), BIAS]
+        self.named_ = X.names is not None
 
     def _to_state(self) -> State:
         self._check_fitted()
-        return State(settings={"names": self.names_})
+        return State(settings={"names": self.names_, "named": self.named_})
 
     def _restore(self, state: State) -> None:
         self.names_ = state.settings["names"]
+        # Models of format 2 and before do not say whether somebody gave the names.
+        usual = [*_usual_names(len(self.names_) - 1), BIAS]
+        self.named_ = state.settings.get("named", self.names_ != usual)
+
+
+def _names_of(X: Any) -> list[str] | None:
+    """Return what a data frame calls its columns; pyarrow says so in its own way."""
+    for attribute in ("columns", "column_names"):
+        names = list(getattr(X, attribute, ()))
+        if names and all(isinstance(name, str) for name in names):
+            return [str(name) for name in names]
+    return None
+
+
+def _usual_names(width: int) -> list[str]:
+    return [f"x{number}" for number in range(width)]
+
+
+def _check_names(given: list[str], learnt: list[str]) -> None:
+    """Refuse columns that are not those of training, or stand in another order."""
+    if given == learnt:
+        return
+    unknown, absent = len(set(given) - set(learnt)), len(set(learnt) - set(given))
+    differ = f"{unknown} of X were not there, and {absent} are not in X"
+    raise InputError(
+        "The feature names should match those that were passed during fit:"
+        f" {differ if unknown or absent else 'they stand in another order'}. Give the same columns"
+        " in the same order."
+    )
+
+
+def _entries(owner: str, X: Any) -> tuple[Any, Any, Any, int]:
+    """Return the columns and the values of all rows, where each starts, and the width."""
+    entries = _of_sparse(X) if hasattr(X, "tocsr") else _of_dense(X)
+    values = entries[1]
+    if not np.all(np.isfinite(values)):
+        found = "NaN" if np.any(np.isnan(values)) else "infinity"
+        raise InputError(
+            f"Input X of {owner} contains {found}. Give finite numbers, or leave such rows out."
+        )
+    return entries
 
 
 def _of_sparse(X: Any) -> tuple[Any, Any, Any, int]:
@@ -184,7 +233,10 @@ def _floats(array: Any) -> NDArray[np.float64]:
     try:
         return np.asarray(array, np.float64)
     except (TypeError, ValueError):
-        raise InputError("X must hold numbers; some of it is not a number.") from None
+        raise InputError(
+            "X must hold numbers; some of it is not a number. Records in a data frame, as tokens or"
+            " texts, are read first: Utterances.read(frame) or Sessions.read(frame)."
+        ) from None
 
 
 def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -216,13 +268,19 @@ def offsets_of_groups(owner: str, groups: Any, rows: int) -> NDArray[np.int64]:
             stacklevel=6,
         )
         return np.arange(rows + 1, dtype=np.int64)
-    given = np.asarray(groups)
+    # Lists are taken as they are: as an array of strings, NaN would be one of them.
+    given = np.asarray(groups, object if isinstance(groups, list | tuple) else None)
     if given.ndim != 1:
         raise InputError(
             f"groups must be a flat list, one value a row; got {given.ndim} dimensions."
         )
     if len(given) != rows:
         raise ShapeError.lengths("groups", len(given), "X", rows)
+    if _lacks_some(given):
+        raise InputError(
+            "Some of groups are None or NaN, so nobody knows which sequence these rows belong to."
+            " Give each row its group, or leave such rows out."
+        )
     begins = np.append(True, given[1:] != given[:-1])
     starts = np.flatnonzero(begins).astype(np.int64)
     if len(set(given[starts].tolist())) != len(starts):
@@ -231,3 +289,29 @@ def offsets_of_groups(owner: str, groups: Any, rows: int) -> NDArray[np.int64]:
             " rows by group, in the order of the sequence."
         )
     return np.append(starts, rows)
+
+
+def _lacks_some(values: NDArray[Any]) -> bool:
+    try:
+        differ = np.any(values != values)
+    except TypeError:  # what pandas puts for a missing value does not even say that it differs
+        return True
+    return bool(differ) or (values.dtype == object and any(each is None for each in values))
+
+
+def holds_numbers(X: Any) -> bool:
+    """Tell a matrix, a data frame or a list of lists of numbers from lists of features."""
+    if hasattr(X, "tocsr") or hasattr(X, "iloc") or hasattr(X, "select_dtypes"):
+        return True
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "biufc" or (X.ndim == 2 and X.size > 0 and _is_number(X[0, 0]))
+    if not isinstance(X, list | tuple):
+        return hasattr(X, "__array__")
+    first = next(
+        (row for row in X if isinstance(row, list | tuple | np.ndarray) and len(row)), None
+    )
+    return first is not None and _is_number(first[0])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number | np.bool_)

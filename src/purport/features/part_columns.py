@@ -10,11 +10,14 @@ import numpy as np
 from purport.estimator.base import State
 from purport.features.hashing import hashed, hashed_column, mixed
 from purport.features.keys import UNSEEN
-from purport.features.parts import Part, column_name, stem
+from purport.features.parts import WHOLE_TEXT, Part, column_name, stem
+from purport.features.senders import Senders, senders_of
 from purport.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from purport.records.sessions import Sessions
 
 
 class PartColumns:
@@ -38,6 +41,8 @@ class PartColumns:
         self._vocabulary = Vocabulary()
         self._counts: dict[int, NDArray[np.int64]] = {}
         self._columns: dict[int, NDArray[np.int32]] = {}
+        self._senders = Senders()
+        self._sent_by_enough: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return sum(int(np.count_nonzero(columns >= 0)) for columns in self._columns.values())
@@ -57,6 +62,17 @@ class PartColumns:
         grown[numbers] += counts
         self._counts[offset] = grown
 
+    def count_senders(self, part: Part, records: Sessions) -> None:
+        """Count who sent the strings of a part, which are whole texts of these records."""
+        numbers = self._vocabulary.learn(part.strings, len(part.strings))
+        steps = np.repeat(np.arange(len(part.starts) - 1), np.diff(part.starts))
+        self._senders.add(
+            numbers[part.codes],
+            senders_of(records)[steps],
+            texts=len(self._vocabulary),
+            sessions=len(records),
+        )
+
     def finish(self, min_count: int) -> None:
         """Take as columns what was met often enough; what no offset needs is forgotten."""
         size = len(self._vocabulary)
@@ -71,6 +87,9 @@ class PartColumns:
         self._vocabulary = Vocabulary(strings[code] for code in np.flatnonzero(needed).tolist())
         self._take({offset: kept[needed] for offset, kept in often.items()})
         self._counts = {}
+        if self.name == WHOLE_TEXT:
+            self._sent_by_enough = self._senders.enough(size)[needed]
+        self._senders = Senders()
 
     def _take(self, kept: dict[int, NDArray[np.bool_]]) -> None:
         self._columns, width = {}, 0
@@ -95,10 +114,21 @@ class PartColumns:
             for code in np.flatnonzero(columns >= 0).tolist()
         ]
 
+    def may_be_shown(self) -> NDArray[np.bool_]:
+        """Return which columns say no whole text, or one that enough people sent (columns,)."""
+        shown = self._sent_by_enough
+        if shown is None:
+            # Models of earlier versions do not know who sent their texts.
+            shown = np.full(len(self._vocabulary), self.name != WHOLE_TEXT)
+        each = [shown[columns >= 0] for columns in self._columns.values()]
+        return np.concatenate([np.zeros(0, np.bool_), *each])
+
     def to_state(self) -> State:
         """Return what was learnt."""
         kept = {str(offset): columns >= 0 for offset, columns in self._columns.items()}
         state = State(kept, {"name": self.name})
+        if self._sent_by_enough is not None:
+            state = state.join("senders", State({"enough": self._sent_by_enough}))
         return state.join("vocabulary", State(self._vocabulary.to_arrays()))
 
     @classmethod
@@ -111,9 +141,12 @@ class PartColumns:
             for name, array in state.arrays.items()
             if "/" not in name
         }
-        if any(len(array) != len(columns._vocabulary) for array in kept.values()):
+        enough = state.nested("senders").arrays.get("enough")
+        told = [*kept.values(), *([] if enough is None else [enough])]
+        if any(len(array) != len(columns._vocabulary) for array in told):
             raise ValueError("the columns of a part do not fit its strings")
         columns._take(kept)
+        columns._sent_by_enough = None if enough is None else np.asarray(enough, np.bool_)
         return columns
 
 

@@ -18,6 +18,11 @@ from purport.records.columns import entries_of, offsets_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from purport.records.sessions import Sessions
+
+WHOLE_TEXT = "text"
+"""The name of the part that says the whole text of a step, as somebody sent it."""
+
 HERE = (0, 0)
 """The window of what is seen at its own step alone."""
 
@@ -125,6 +130,8 @@ class Part:
         ['c', 'a']
         """
         size = len(self.codes)
+        if not size:
+            return replace(self, strings=[])
         first = np.full(len(self.strings), size, np.int64)
         first[self.codes[::-1]] = np.arange(size)[::-1]
         found = np.flatnonzero(first < size)
@@ -176,10 +183,13 @@ class Steps:
         Where each session starts.
     parts : list of Part
         All parts; those of an encoder are always the same, in the same order.
+    records : Sessions
+        What they were made of.
     """
 
     offsets: NDArray[np.int64]
     parts: list[Part]
+    records: Sessions
 
     def seen(self, part: Part, offset: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the entries that each step sees at an offset, and how many these are.
@@ -191,6 +201,8 @@ class Steps:
         counts : (P,) int64
             How many of them each step sees.
         """
+        if offset == 0:
+            return np.arange(len(part.codes)), part.starts[1:] - part.starts[:-1]
         positions = int(self.offsets[-1])
         counts = np.zeros(positions, np.int64)
         lengths = np.diff(self.offsets)

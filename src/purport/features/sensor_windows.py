@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from purport.estimator.base import State
 from purport.estimator.constraints import (
     BOOLEAN,
     Constraint,
@@ -20,7 +21,7 @@ from purport.features.buckets import BUCKETS, doubling
 from purport.features.hashing import MOST_BITS
 from purport.features.keys import NOTHING
 from purport.features.parts import Part
-from purport.features.sensors import SensorSets, Way
+from purport.features.sensors import SensorSets, Way, way_of
 from purport.features.step_windows import StepWindows
 from purport.features.times import HOURS, hours, times_of
 
@@ -48,9 +49,10 @@ class SensorWindows(StepWindows):
         No sensor at all is "none".
     window : (first, last)
         The offsets of the steps whose sensors are features of a step.
-    texts : "bits" or "events"
+    texts : "auto", "bits" or "events"
         Whether a text is one 0 or 1 for each sensor, which then have numbers from 0 for names, or
-        is itself the name of the one sensor or object that a step is about.
+        is itself the name of the one sensor or object that a step is about. "auto" takes texts for
+        bits if all of training (of its first batch) are of 0 and 1, else for names.
     durations : bool
         How long the sensors have been as they are, and how long they were as they were before: in
         seconds where times are known, else in steps.
@@ -69,6 +71,8 @@ class SensorWindows(StepWindows):
         The columns of each part; empty when features are hashed.
     scales_ : NumberScales
         Not used: sensors are on or off.
+    texts_ : "bits" or "events"
+        What texts were taken for.
 
     Examples
     --------
@@ -85,7 +89,7 @@ class SensorWindows(StepWindows):
     _constraints: ClassVar[Mapping[str, Constraint]] = {
         "representations": Several(OneOf(("raw", "change", "last")), least=1),
         "window": Span(),
-        "texts": OneOf(("bits", "events")),
+        "texts": OneOf(("auto", "bits", "events")),
         "durations": BOOLEAN,
         "hour": BOOLEAN,
         "bias": BOOLEAN,
@@ -93,11 +97,13 @@ class SensorWindows(StepWindows):
         "hash_bits": optional(Whole(1, MOST_BITS)),
     }
 
+    _way: Way
+
     def __init__(
         self,
         representations: Sequence[str] = ("change", "last"),
         window: tuple[int, int] = (0, 0),
-        texts: Way = "bits",
+        texts: Literal["auto"] | Way = "auto",
         durations: bool = True,
         hour: bool = True,
         bias: bool = True,
@@ -113,8 +119,28 @@ class SensorWindows(StepWindows):
         self.min_count = min_count
         self.hash_bits = hash_bits
 
+    @property
+    def texts_(self) -> Way:
+        """What texts were taken for."""
+        self._check_fitted()
+        return self._way
+
+    def _look(self, records: Sessions) -> None:
+        self._way = way_of(records) if self.texts == "auto" else self.texts
+
+    def _to_state(self) -> State:
+        state = super()._to_state()
+        return State(state.arrays, state.settings | {"texts": self._way})
+
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        way = state.settings.get("texts", self.texts)  # up to format 2 the parameter says it
+        if way not in ("bits", "events"):
+            raise ValueError(f"texts cannot be {way!r}")
+        self._way = way
+
     def _parts(self, records: Sessions) -> list[Part]:
-        sets = SensorSets(records, self.texts)
+        sets = SensorSets(records, self._way)
         table = sets.table()
         steps = {"raw": sets.raw, "change": sets.change, "last": sets.last}
         parts = [

@@ -8,12 +8,13 @@ Symbols: N sessions, P steps of all sessions together.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from purport.errors import InputError
+from purport.errors import InputError, PurportWarning
 from purport.features.keys import NOTHING
 from purport.features.parts import RaggedCodes, first_steps
 from purport.features.unique import number_ragged
@@ -36,6 +37,31 @@ NONE = "none"
 """What is said of the set without sensors."""
 
 _BITS = re.compile(r"[01]+")
+
+
+def way_of(records: Sessions) -> Way:
+    """Tell what the texts of steps are: bits if all are of 0 and 1, else names of events.
+
+    Examples
+    --------
+    >>> from purport.records.sessions import Sessions
+    >>> way_of(Sessions.from_lists([["01", "11"]])), way_of(Sessions.from_lists([["door"]]))
+    ('bits', 'events')
+    """
+    codes = np.unique(records.obs_codes) if records.obs_codes is not None else np.zeros(0, np.int32)
+    of_bits = {
+        _BITS.fullmatch(records.obs_vocabulary[code]) is not None
+        for code in codes.tolist()
+        if code >= 0
+    }
+    if len(of_bits) > 1:
+        warnings.warn(
+            "Some texts of steps are of 0 and 1 alone, others are not: all are taken for names of"
+            " sensors. If they are bits, one for each sensor, mend the others or say texts='bits'.",
+            PurportWarning,
+            stacklevel=2,
+        )
+    return "events" if False in of_bits else "bits"
 
 
 class SensorSets:

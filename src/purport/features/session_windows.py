@@ -12,7 +12,7 @@ import numpy as np
 from purport.estimator.constraints import BOOLEAN, Constraint, Span, Whole, optional
 from purport.features.buckets import BUCKETS, doubling
 from purport.features.hashing import MOST_BITS
-from purport.features.parts import Part, RaggedCodes
+from purport.features.parts import WHOLE_TEXT, Part, RaggedCodes
 from purport.features.step_windows import StepWindows
 from purport.features.texts import CHANGES, Texts, characters_of, grams_of
 from purport.features.times import HOURS, gaps, hours, times_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from purport.records.sessions import Sessions
 
 
-WHOLE_TEXT = re.compile(r"text(\[-?\d+\])?=")
+TYPED_FEATURES = re.compile(r"text(\[-?\d+\])?=")
 """The features that are what somebody typed, word for word."""
 
 OF_TEXTS = re.compile(r"(text|word|characters|added|kept|dropped)(\[-?\d+\])?=")
@@ -88,7 +88,7 @@ class SessionWindows(StepWindows):
         A feature that training shows less often is left out.
     hash_bits : int or None
         Hash features into 2 to the power of this many columns and keep no vocabulary: any feature
-        then has a column, which it may share, `min_count` does nothing, and more data need no new
+        then has a column, which it may share, `min_count` must be 1, and more data need no new
         fit. None gives each feature a column of its own.
 
     Attributes
@@ -202,7 +202,7 @@ class SessionWindows(StepWindows):
                 table = RaggedCodes.of([pieces_of(text, *lengths) for text in texts.strings])
                 parts.append(Part.of_sets(name, texts.codes, table, self.window))
         if self.text:
-            parts.append(Part.single("text", texts.codes, texts.strings, self.window))
+            parts.append(Part.single(WHOLE_TEXT, texts.codes, texts.strings, self.window))
         if self.change:
             kind, added, kept, dropped = texts.changes()
             parts.append(Part.single("change", kind, CHANGES))

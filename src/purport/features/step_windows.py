@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from purport.errors import InputError
 from purport.estimator.base import Estimator, State
-from purport.features.hashing import hashed_names
+from purport.features.hashing import check_hashing, hashed_names
 from purport.features.keys import UNSEEN
 from purport.features.number_parts import NumberScales
 from purport.features.part_columns import PartColumns, hashed_table
-from purport.features.parts import Part, Steps, column_name, stem
+from purport.features.parts import WHOLE_TEXT, Part, Steps, column_name, stem
 from purport.features.rows import Rows
 from purport.features.unique import unique_rows
 from purport.records.columns import ragged
@@ -46,9 +47,16 @@ class StepWindows(Estimator, ABC):
     def _parts(self, records: Sessions) -> list[Part]:
         """Return all parts, always the same for the same parameters."""
 
+    def _look(self, records: Sessions) -> None:
+        """Decide what the first records of training decide, before their parts are asked for."""
+
     @property
     def _bins(self) -> int | None:
         return None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_hashing(type(self).__name__, self.hash_bits, self.min_count)
 
     def fit(self, records: Sessions) -> Self:
         """Learn the columns from records.
@@ -73,7 +81,7 @@ class StepWindows(Estimator, ABC):
         [0, 1]
         """
         self._check_parameters()
-        steps = self._steps(records)
+        steps = self._steps(records, first=True)
         self._learn([steps])
         return self._rows(steps)
 
@@ -91,7 +99,8 @@ class StepWindows(Estimator, ABC):
         14
         """
         self._check_parameters()
-        self._learn(map(self._steps, batches))
+        first = chain([True], repeat(False))
+        self._learn(map(self._steps, batches, first))
         return self
 
     def transform(self, records: Sessions) -> Rows:
@@ -130,6 +139,24 @@ class StepWindows(Estimator, ABC):
             return hashed_names(self.hash_bits)
         return [name for columns in self.columns_ for name in columns.names()]
 
+    def may_be_shown(self) -> NDArray[np.bool_]:
+        """Return which columns may be shown to others than those who have the data (columns,).
+
+        All but whole texts that fewer than five different people sent, as far as is known; a step
+        of which nobody knows who did it counts for its session.
+
+        Examples
+        --------
+        >>> from purport.features.session_windows import SessionWindows
+        >>> log = Sessions.from_lists([["jazz"]] * 5 + [["blues"]] * 4)
+        >>> windows = SessionWindows((0, 0), None, change=False, gaps=False, position=False)
+        >>> windows.fit(log).feature_names(), windows.may_be_shown().tolist()
+        (['bias', 'text=jazz', 'text=blues'], [True, True, False])
+        """
+        self._check_fitted()
+        shown = [columns.may_be_shown() for columns in self.columns_]
+        return np.concatenate(shown) if shown else np.ones(self.width, np.bool_)
+
     def strings(self, records: Sessions) -> list[list[list[str]]]:
         """Return the features of each step as strings, whether they have a column or not; slow.
 
@@ -159,17 +186,19 @@ class StepWindows(Estimator, ABC):
                     step += own
         return ragged(said, steps.offsets)
 
-    def _steps(self, records: Sessions) -> Steps:
+    def _steps(self, records: Sessions, first: bool = False) -> Steps:
         if not isinstance(records, Sessions):
             raise InputError(
                 f"{type(self).__name__} makes rows from Sessions; got {type(records).__name__}."
                 " Make lists of steps into Sessions with Sessions.from_lists(obs)."
             )
+        if first:
+            self._look(records)
         parts = self._parts(records)
         if self.bias:
             codes = np.zeros(int(records.offsets[-1]), np.int32)
             parts.insert(0, Part.single("", codes, ["bias"]))
-        return Steps(records.offsets, [part.compact() for part in parts])
+        return Steps(records.offsets, [part.compact() for part in parts], records)
 
     def _learn(self, batches: Iterable[Steps]) -> None:
         learnt: list[PartColumns] = []
@@ -182,6 +211,8 @@ class StepWindows(Estimator, ABC):
                 seen = {offset: steps.seen(part, offset)[0] for offset in part.offsets()}
                 if part.numbers is None:
                     columns.count(part, seen)
+                    if part.name == WHOLE_TEXT:
+                        columns.count_senders(part, steps.records)
                 else:
                     scales.count(part, seen)
                     scaled = columns
@@ -201,7 +232,8 @@ class StepWindows(Estimator, ABC):
         total = np.zeros(int(steps.offsets[-1]), np.int64)
         width = 0
         for number, part in enumerate(map(self._scaled, steps.parts)):
-            for offset in part.offsets():
+            # One session has nothing to say of most parts, and is to be labelled at once.
+            for offset in part.offsets() if len(part.codes) else ():
                 entries, counts = steps.seen(part, offset)
                 columns = self._table(number, part, offset, width)[part.codes[entries]]
                 values = None if part.numbers is None else part.numbers[entries]

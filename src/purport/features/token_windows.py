@@ -31,7 +31,7 @@ from purport.estimator.constraints import (
 from purport.features.clues import PREPOSITIONS, Clue, NearestBefore, TokenClass
 from purport.features.combinations import Combinations
 from purport.features.gazetteers import Gazetteer
-from purport.features.hashing import MOST_BITS, hashed, hashed_names
+from purport.features.hashing import MOST_BITS, check_hashing, hashed, hashed_names
 from purport.features.keys import UNSEEN
 from purport.features.rows import Rows
 from purport.features.surroundings import Surroundings, Tokenized
@@ -99,7 +99,7 @@ class TokenWindows(Estimator):
         york" in "from new york". True takes those of English (`clues.PREPOSITIONS`); a list, these.
     hash_bits : int or None
         Hash features into 2 to the power of this many columns and keep no vocabulary: any feature
-        then has a column, which it may share, `min_count` does nothing, and more data need no new
+        then has a column, which it may share, `min_count` must be 1, and more data need no new
         fit. None gives each feature a column of its own.
 
     Attributes
@@ -188,6 +188,10 @@ class TokenWindows(Estimator):
         self.class_window = class_window
         self.prepositions = prepositions
         self.hash_bits = hash_bits
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_hashing(type(self).__name__, self.hash_bits, self.min_count)
 
     def fit(self, records: Tokenized) -> Self:
         """Learn the columns from records.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from purport.estimator.chance import RandomState
 from purport.estimator.constraints import OneOf, check_parameters
 from purport.measure.counts import (
     LABEL_MEASURES,
     LEVELS,
     MEASURES,
+    SUPPORT,
     Labels,
     Level,
     Measure,
@@ -21,7 +24,7 @@ from purport.measure.counts import (
     of_labels,
 )
 from purport.measure.resampling import (
-    RandomState,
+    FEWEST,
     check_draws,
     group_numbers,
     percentiles,
@@ -41,7 +44,7 @@ class Interval:
     value : float
         The measure of the data as they are.
     low, high : float
-        Percentiles of the measure over the draws.
+        Percentiles of the measure over the draws; NaN where too little was met to tell.
     confidence : float
         The share of the draws between them.
 
@@ -56,6 +59,11 @@ class Interval:
     low: float
     high: float
     confidence: float
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are no bounds: what is measured was met fewer than five times."""
+        return math.isnan(self.low)
 
 
 @dataclass(frozen=True)
@@ -245,8 +253,8 @@ def score_intervals(
 ) -> ScoreIntervals:
     """Return the intervals of all measures and of the scores of each label, from the same draws.
 
-    A draw in which a label does not occur counts 0 for it: a label that is seen a few times has a
-    wide interval, as it should.
+    The interval of a label is that of the draws in which it occurs. One that is gold fewer than
+    five times has none: its bounds are NaN.
 
     Parameters
     ----------
@@ -266,10 +274,12 @@ def score_intervals(
         name: _intervals(score(totals[0]), score(drawn[0]), confidence)[0]
         for name, score in MEASURES.items()
     }
-    each = [
-        _intervals(of_labels(name, totals[0]), of_labels(name, drawn[0]), confidence)
-        for name in LABEL_MEASURES
-    ]
+    few = totals[0].of_labels(SUPPORT) < FEWEST
+    each = []
+    for name in LABEL_MEASURES:
+        draws = of_labels(name, drawn[0], nothing=math.nan)
+        draws[:, few] = math.nan
+        each.append(_intervals(of_labels(name, totals[0]), draws, confidence))
     by_label = zip(labels, zip(*each, strict=True), strict=True)
     return ScoreIntervals(overall, {label: LabelIntervals(*told) for label, told in by_label})
 

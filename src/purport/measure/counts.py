@@ -244,26 +244,30 @@ class Totals:
         return self.sums[..., self.sums.shape[-1] - _WHOLE + count]
 
 
-def shares(over: NDArray[Any], under: NDArray[Any]) -> NDArray[np.float64]:
-    """Return over / under, and 0 where there is nothing to divide by."""
+def shares(over: NDArray[Any], under: NDArray[Any], nothing: float = 0.0) -> NDArray[np.float64]:
+    """Return over / under, and `nothing` where there is nothing to divide by."""
     result: NDArray[np.float64] = np.true_divide(
-        over, under, out=np.zeros(np.shape(over)), where=under != 0
+        over, under, out=np.full(np.shape(over), nothing), where=under != 0
     )
     return result
 
 
-def _precision(correct: NDArray[Any], predicted: NDArray[Any], _: Any) -> NDArray[np.float64]:
-    return shares(correct, predicted)
+def _precision(
+    correct: NDArray[Any], predicted: NDArray[Any], _: Any, nothing: float = 0.0
+) -> NDArray[np.float64]:
+    return shares(correct, predicted, nothing)
 
 
-def _recall(correct: NDArray[Any], _: Any, support: NDArray[Any]) -> NDArray[np.float64]:
-    return shares(correct, support)
+def _recall(
+    correct: NDArray[Any], _: Any, support: NDArray[Any], nothing: float = 0.0
+) -> NDArray[np.float64]:
+    return shares(correct, support, nothing)
 
 
 def _f1(
-    correct: NDArray[Any], predicted: NDArray[Any], support: NDArray[Any]
+    correct: NDArray[Any], predicted: NDArray[Any], support: NDArray[Any], nothing: float = 0.0
 ) -> NDArray[np.float64]:
-    return shares(2 * correct, predicted + support)
+    return shares(2 * correct, predicted + support, nothing)
 
 
 LABEL_MEASURES: dict[str, Callable[..., NDArray[np.float64]]] = {
@@ -273,9 +277,10 @@ LABEL_MEASURES: dict[str, Callable[..., NDArray[np.float64]]] = {
 }
 
 
-def of_labels(name: str, totals: Totals) -> NDArray[np.float64]:
-    """Return precision, recall or F1 of each label: (..., L)."""
-    return LABEL_MEASURES[name](*map(totals.of_labels, (CORRECT, PREDICTED, SUPPORT)))
+def of_labels(name: str, totals: Totals, nothing: float = 0.0) -> NDArray[np.float64]:
+    """Return precision, recall or F1 of each label: (..., L); `nothing` if it does not occur."""
+    counts = map(totals.of_labels, (CORRECT, PREDICTED, SUPPORT))
+    return LABEL_MEASURES[name](*counts, nothing=nothing)
 
 
 def _micro(name: str) -> Callable[[Totals], NDArray[np.float64]]:

@@ -6,6 +6,7 @@ position by position.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from purport.errors import InputError
+from purport.estimator.chance import RandomState
 from purport.estimator.constraints import OneOf, Whole, check_parameters
 from purport.measure.bootstrap import Interval
 from purport.measure.counts import Labels, shares
 from purport.measure.resampling import (
-    RandomState,
+    FEWEST,
     check_draws,
     group_numbers,
     percentiles,
@@ -46,7 +48,7 @@ class Bin:
     probability : float
         The mean probability of the labels that were given.
     right : Interval
-        The share of them that is right.
+        The share of them that is right; without bounds where they are fewer than five.
 
     Examples
     --------
@@ -114,7 +116,7 @@ class Calibration:
         --------
         >>> print(calibration([["x"]], [[{"x": 0.8, "y": 0.2}]]).table())
         given with   count   mean   right  95% interval
-        70% to 80%       1  80.0%  100.0%  100.0% to 100.0%
+        70% to 80%       1  80.0%  100.0%  too few
         """
         width = max(len(_edge(bound)) for each in self.bins for bound in (each.low, each.high))
         ranges = [
@@ -126,7 +128,7 @@ class Calibration:
                 f"  {self.error.confidence:.0%} interval",
                 *(
                     f"{said} {each.count:7d} {each.probability:6.1%}  {each.right.value:6.1%}"
-                    f"  {each.right.low:6.1%} to {each.right.high:.1%}"
+                    + ("  too few" if each.right.too_few else _bounds(each.right))
                     for said, each in zip(ranges, self.bins, strict=True)
                 ),
             ]
@@ -200,7 +202,9 @@ def calibration(
     drawn = resampled(rows, samples, random_state)
     size = len(edges) - 1
     binned, binned_draws = (sums[:, : 3 * size].reshape(-1, 3, size) for sums in (total, drawn))
-    low, high = percentiles(shares(binned_draws[:, _RIGHT], binned_draws[:, _COUNT]), confidence)
+    draws = shares(binned_draws[:, _RIGHT], binned_draws[:, _COUNT], nothing=math.nan)
+    draws[:, binned[0, _COUNT] < FEWEST] = math.nan
+    low, high = percentiles(draws, confidence)
     found = []
     for number in np.flatnonzero(binned[0, _COUNT]):
         count, sure, right = binned[0, :, number].tolist()
@@ -261,6 +265,10 @@ def _mean(
     value = shares(total[:, column], total[:, column + 1])
     low, high = percentiles(shares(drawn[:, column], drawn[:, column + 1]), confidence)
     return Interval(float(value[0]), float(low), float(high), confidence)
+
+
+def _bounds(interval: Interval) -> str:
+    return f"  {interval.low:6.1%} to {interval.high:.1%}"
 
 
 def _edge(bound: float) -> str:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.errors import ShapeError
+from purport.estimator.chance import RandomState, generator_of
 from purport.estimator.constraints import Number, Whole, check_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RandomState = int | np.random.Generator | None
+FEWEST = 5
+"""What was met less often has no interval: its draws tell next to nothing."""
 
 # How many drawn numbers are held at once.
 _DRAWN_AT_ONCE = 1 << 21
@@ -59,7 +61,7 @@ def resampled(counts: Any, samples: int, random_state: RandomState) -> NDArray[n
     >>> resampled(np.array([[1.0, 2.0]]), 2, 0).tolist()
     [[1.0, 2.0], [1.0, 2.0]]
     """
-    generator = np.random.default_rng(random_state)
+    generator = generator_of("bootstrap", random_state)
     rows = counts.shape[0]
     at_once = max(1, _DRAWN_AT_ONCE // rows)
     sums = np.empty((samples, counts.shape[1]))
@@ -74,7 +76,15 @@ def resampled(counts: Any, samples: int, random_state: RandomState) -> NDArray[n
 def percentiles(
     draws: NDArray[np.float64], confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the bounds between which the middle share of the draws (B, ...) lies."""
+    """Return the bounds between which the middle share of the draws (B, ...) lies.
+
+    Draws that are NaN do not count; where all are, so are the bounds.
+    """
     tail = (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
-    return low, high
+    if not np.isnan(draws).any():
+        low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
+        return low, high
+    some = ~np.isnan(draws).all(axis=0)
+    bounds = np.full((2, *draws.shape[1:]), np.nan)
+    bounds[:, some] = np.nanquantile(draws[:, some], [tail, 1 - tail], axis=0)
+    return bounds[0], bounds[1]

@@ -185,7 +185,8 @@ def score_table(
         label: str, numbers: tuple[float, float, float], sure: Interval | None, count: int
     ) -> str:
         precision, recall, f1 = numbers
-        column = f"  {sure.low:.4f} to {sure.high:.4f}" if sure else ""
+        said = f"{sure.low:.4f} to {sure.high:.4f}" if sure and not sure.too_few else "too few"
+        column = f"  {said:>16}" if sure else ""
         return f"{label:{width}}  {precision:9.4f}  {recall:6.4f}  {f1:6.4f}{column}  {count:7d}"
 
     told = [

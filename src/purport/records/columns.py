@@ -303,7 +303,9 @@ def records_of(key: object, length: int) -> NDArray[np.int64]:
         chosen = chosen.astype(np.int64)
     if chosen.dtype == np.bool_ and chosen.ndim == 1:
         if len(chosen) != length:
-            raise ShapeError.lengths("The index of booleans", len(chosen), "the records", length)
+            raise ShapeError.lengths(
+                "The index of booleans", len(chosen), "the list of records", length
+            )
         return np.flatnonzero(chosen).astype(np.int64)
     if not np.issubdtype(chosen.dtype, np.integer) or chosen.ndim > 1:
         raise InputError(
@@ -331,10 +333,11 @@ def positions_of(
     >>> positions.tolist(), offsets.tolist()
     ([2, 0, 1], [0, 1, 3])
     """
-    fresh = offsets_of(np.diff(offsets)[records])
-    if len(records) and bool((np.diff(records) == 1).all()):
+    # Differences written out: np.diff takes longer than all else where records are few.
+    fresh = offsets_of(offsets[records + 1] - offsets[records])
+    if len(records) and bool((records[1:] - records[:-1] == 1).all()):
         return slice(int(offsets[records[0]]), int(offsets[records[-1] + 1])), fresh
-    shifts = np.repeat(offsets[records] - fresh[:-1], np.diff(fresh))
+    shifts = np.repeat(offsets[records] - fresh[:-1], fresh[1:] - fresh[:-1])
     return np.arange(fresh[-1], dtype=np.int64) + shifts, fresh
 
 

@@ -10,19 +10,21 @@
   then on; it is written where there are predicted labels, so that these never read as slots.
 
 What a kind has no way to write (a tab in a TSV cell, an empty token in IOB) raises; nothing is
-changed silently, but that fields unknown to purport come back from TSV and IOB as text.
+changed silently. Values that are no text, in fields unknown to purport, come back from TSV and IOB
+as text; a warning names these fields.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from purport.errors import FormatError
+from purport.errors import FormatError, PurportWarning
 from purport.records.sources import BadRowError, Faults, Line, NotTextError, Source
 
 Fields = dict[str, Any]
@@ -39,6 +41,9 @@ USUAL_COLUMNS = ("tokens", "slots")
 
 TAGGED = frozenset({"tokens", "slots", "labels"})
 """The fields that hold one value a token."""
+
+NUMBERS = frozenset({"t", "probability", "session.probability"})
+"""The fields whose text is read as a number again."""
 
 _COMMENT = re.compile(r"# (\S+) = (.*)", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -189,12 +194,16 @@ def write_tsv(
         if not name or _LINE_BREAKERS.intersection(name):
             raise FormatError.cannot_carry("TSV", 1, "the name of a field is empty or holds a tab")
     yield "\t".join(columns) + "\n"
+    made_text: set[str] = set()
+    kept = spaced | NUMBERS
     for record, fields in enumerate(rows, start=1):
         try:
             cells = [_tsv_cell(name, fields.get(name), name in spaced) for name in columns]
         except BadRowError as bad:
             raise FormatError.cannot_carry("TSV", record, bad.reason) from None
+        made_text.update(_not_text(fields, kept))
         yield "\t".join(cells) + "\n"
+    _tell(made_text, "TSV")
 
 
 def write_iob(
@@ -215,11 +224,34 @@ def write_iob(
     """
     if columns != before:
         yield f"# {COLUMNS} = {' '.join(columns)}\n"
+    made_text: set[str] = set()
+    kept = TAGGED | NUMBERS
     for record, fields in enumerate(rows, start=1):
         try:
             yield _iob_block(fields, columns)
         except BadRowError as bad:
             raise FormatError.cannot_carry("IOB", record, bad.reason) from None
+        made_text.update(_not_text(fields, kept))
+    _tell(made_text, "IOB")
+
+
+def _not_text(fields: Mapping[str, Any], kept: frozenset[str]) -> list[str]:
+    return [
+        name
+        for name, value in fields.items()
+        if not isinstance(value, str) and value is not None and name not in kept
+    ]
+
+
+def _tell(made_text: set[str], kind: str) -> None:
+    if made_text:
+        names = ", ".join(map(repr, sorted(made_text)))
+        warnings.warn(
+            f"{kind} has text alone: numbers, lists and the like in {names} come back as text."
+            " JSON lines (.jsonl) and Parquet keep them.",
+            PurportWarning,
+            stacklevel=2,
+        )
 
 
 def plain(value: object) -> str:

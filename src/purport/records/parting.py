@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purport.errors import InputError
+from purport.estimator.chance import RandomState, generator_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-RandomState = int | np.random.Generator | None
 
 
 def cut_at_shares(
@@ -41,7 +40,7 @@ def cut_at_shares(
         )
     group = numbers_of_groups(count, groups)
     sizes = np.bincount(group)
-    order = np.random.default_rng(random_state).permutation(len(sizes))
+    order = generator_of("split", random_state).permutation(len(sizes))
     # A group goes where its middle falls.
     middles = np.cumsum(sizes[order]) - sizes[order] / 2.0
     ends = np.cumsum(shares) * count
@@ -63,4 +62,10 @@ def numbers_of_groups(count: int, groups: Sequence[Hashable] | None) -> NDArray[
         return np.arange(count, dtype=np.int64)
     met: dict[Hashable, int] = {}
     keys = (("alone", place) if key is None else ("group", key) for place, key in enumerate(groups))
-    return np.array([met.setdefault(key, len(met)) for key in keys], np.int64)
+    try:
+        return np.array([met.setdefault(key, len(met)) for key in keys], np.int64)
+    except TypeError:
+        raise InputError(
+            "Groups must be single values, as strings or numbers, one a record; some are lists or"
+            " dicts. Give one value each."
+        ) from None

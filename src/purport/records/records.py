@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 
 from purport.errors import FormatError, InputError, ShapeError
+from purport.estimator.chance import RandomState
 from purport.estimator.constraints import Whole, check_parameters
 from purport.records.arrow import (
     UnfitError,
@@ -24,7 +25,7 @@ from purport.records.arrow import (
 from purport.records.checks import Probability, checked_probability, strings
 from purport.records.columns import Coded, Coder, ragged, records_of
 from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
-from purport.records.parting import RandomState, cut_at_shares
+from purport.records.parting import cut_at_shares
 from purport.records.session_rows import Ended
 from purport.records.sources import (
     TABLE_KINDS,
@@ -186,9 +187,11 @@ class Records(ABC):
         """
         lengths = np.diff(self.offsets).tolist()
         if len(labels) != len(self):
-            raise ShapeError.lengths("labels", len(labels), "the records", len(self))
+            raise ShapeError.lengths("labels", len(labels), "the list of records", len(self))
         if probability is not None and len(probability) != len(self):
-            raise ShapeError.lengths("probability", len(probability), "the records", len(self))
+            raise ShapeError.lengths(
+                "probability", len(probability), "the list of records", len(self)
+            )
         coder = Coder()
         sure: list[Probability | None] = []
         for record, (given, length) in enumerate(zip(labels, lengths, strict=True)):
@@ -462,7 +465,7 @@ class Records(ABC):
         if isinstance(by, str):
             groups = [None if value is None else plain(value) for value in self.field(by)]
         if groups is not None and len(groups) != len(self):
-            raise ShapeError.lengths("by", len(groups), "the records", len(self))
+            raise ShapeError.lengths("by", len(groups), "the list of records", len(self))
         return tuple(
             self[numbers] for numbers in cut_at_shares(len(self), shares, groups, random_state)
         )

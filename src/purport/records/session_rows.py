@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from purport.records.formats import Fields, Row
+from purport.records.formats import NUMBERS, Fields, Row
 from purport.records.sources import BadRowError, Faults
 
 FEATURE, OF_SESSION, OF_STEP = "obs.", "session.", "step."
@@ -163,7 +163,7 @@ def typed_cells(fields: Fields) -> Fields:
             continue
         if name[:LENGTH] == FEATURE:
             typed[name] = _value(cell)
-        elif name in _NUMBERS:
+        elif name in NUMBERS:
             number = _value(cell)
             typed[name] = cell if isinstance(number, str | bool) else number
         elif name == "clicked":
@@ -204,7 +204,6 @@ def _begun(fields: Fields) -> Fields:
 
 _OF_STEPS = frozenset({"obs", "clicked", "label", "t", "who"})
 _OF_ROWS = frozenset({"id", *PREDICTED})
-_NUMBERS = frozenset({"t", "probability", OF_SESSION + "probability"})
 _PREDICTED = frozenset(PREDICTED)
 _NOT_PLAIN = _PREDICTED | {"clicked"}
 

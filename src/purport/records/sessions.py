@@ -325,6 +325,16 @@ class Sessions(Records):
         return ragged(self._who.strings(), self.offsets) if self._who else None
 
     @property
+    def who_vocabulary(self) -> list[str]:
+        """The different people that `who_codes` number; a slice keeps those of the whole."""
+        return self._who.vocabulary if self._who else []
+
+    @property
+    def who_codes(self) -> NDArray[np.int32] | None:
+        """The number in `who_vocabulary` of who did each step, -1 where not known; None if none."""
+        return self._who.codes if self._who else None
+
+    @property
     def clicks_known(self) -> NDArray[np.bool_] | None:
         """At which steps it is known what was clicked, be it nothing; None when at none."""
         return self._known_clicks

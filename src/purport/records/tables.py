@@ -64,7 +64,10 @@ def frame_tables(frame: Any) -> tuple[Tables, str]:
     ('<pyarrow frame>', [1])
     """
     import narwhals as nw
+    import pyarrow as pa
 
+    if isinstance(frame, pa.RecordBatchReader):  # gives its data once, and we may ask twice
+        frame = frame.read_all()
     try:
         known = nw.from_native(frame)
     except TypeError:

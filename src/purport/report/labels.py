@@ -34,8 +34,8 @@ def labels_part(found: Sequence[LabelFinding], name: str) -> Markup:
         Bar(
             one.label,
             one.f1.value,
-            one.f1.low,
-            one.f1.high,
+            None if one.f1.too_few else one.f1.low,
+            None if one.f1.too_few else one.f1.high,
             one.floor,
             f"{percent(one.f1.value)}  n={one.support}",
         )

@@ -111,14 +111,10 @@ def reliability_picture(told: Calibration) -> Markup:
                 height=height,
                 class_="mass",
             ),
-            line(
-                x(each.probability),
-                y(each.right.low),
-                x(each.probability),
-                y(each.right.high),
-                "whisker",
-            ),
         ]
+        if not each.right.too_few:
+            low, high = y(each.right.low), y(each.right.high)
+            drawn.append(line(x(each.probability), low, x(each.probability), high, "whisker"))
     way = " ".join(f"{x(each.probability):.1f},{y(each.right.value):.1f}" for each in told.bins)
     drawn.append(element("polyline", points=way, class_="curve"))
     drawn += [

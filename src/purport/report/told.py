@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -59,7 +60,7 @@ def lines(found: Evaluation, *, confusion: bool, calibration: bool, errors: bool
     >>> found = Evaluation("spans", slot_scores(tags, tags), score_intervals(tags, tags), words)
     >>> print(lines(found, confusion=False, calibration=False, errors=False))
          precision  recall      F1      95% interval  support
-    day     1.0000  1.0000  1.0000  1.0000 to 1.0000        2
+    day     1.0000  1.0000  1.0000           too few        2
     all     1.0000  1.0000  1.0000  1.0000 to 1.0000        2
     <BLANKLINE>
     F1 100.0% (100.0% to 100.0%), words right 100.0%, utterances all right 100.0% of 2
@@ -156,7 +157,16 @@ def numbers(found: Evaluation) -> dict[str, Any]:
             del mistake["sequence"]
     if found.compared is not None:
         told["compared"] = {"with": found.compared.name, **asdict(found.compared.scores)}
-    return told
+    return {name: _plain(value) for name, value in told.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Put None, which JSON has, in the place of bounds that are not known."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def place(mistake: Mistake, wording: Wording) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from purport.measure.bootstrap import Comparison, Interval
 
 
@@ -17,13 +19,15 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def bounds(interval: Interval | Comparison, digits: int = 1) -> str:
-    """Return between which percentages something lies.
+    """Return between which percentages something lies, if enough of it was met to tell.
 
     Examples
     --------
     >>> bounds(Interval(0.9, 0.8, 1.0, 0.95))
     '80.0 to 100.0'
     """
+    if math.isnan(interval.low):
+        return "too few"
     return f"{interval.low * 100:.{digits}f} to {interval.high * 100:.{digits}f}"
 
 

@@ -45,7 +45,7 @@ from purport.sequence.likelihood import NegativeLogLikelihood
 from purport.sequence.observed import observed_arcs, observed_counts, observed_layout
 from purport.sequence.online import Online
 from purport.sequence.partitions import make_partitions
-from purport.sequence.passes import Passes
+from purport.sequence.passes import Passes, reader_of
 from purport.sequence.rules import ForbidConstraint, Forbidden, Rules
 from purport.sequence.scorer import Layout
 from purport.sequence.training import Watch, train
@@ -53,11 +53,6 @@ from purport.sequence.weights import LearntWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-UNKNOWN_TO_MODEL = (
-    " of the model. Fit anew, or let the first partial_fit know all labels there will be: classes=."
-)
 
 
 class CRF(LearntWeights):
@@ -254,7 +249,7 @@ class CRF(LearntWeights):
             How probable each label is at each position, columns as `classes_`; such a sequence
             counts as all its labellings do together, each times its probability, and what y says of
             it does not count. None keeps to y.
-        dev : (X, y) or records, optional
+        dev : (X, y) or (X, y, groups) or records, optional
             Data to stop early on: the weights kept are those with the highest likelihood of them.
         groups : (rows,) values, optional
             For rows of numbers: the sequence of each.
@@ -290,7 +285,8 @@ class CRF(LearntWeights):
             self._counts = given.counts()
             self._online = None
             self._keep(self._theta, [], converged=False)
-            self._train(given, working, None if dev is None else self._watch(dev, working))
+            watch = None if dev is None else self._watch(dev, working, groups is not None)
+            self._train(given, working, watch)
         return self
 
     def _given(
@@ -328,7 +324,7 @@ class CRF(LearntWeights):
         if classes is not None and coded.unseen:
             raise InputError(
                 f"CRF: {coded.unseen} labels are not among the classes"
-                f"{UNKNOWN_TO_MODEL if continues else ' given.'}"
+                f"{_LATER_LABELS if continues else ' given.'}"
             )
         if soft is not None:
             coded = with_shares(coded, soft_of(X, soft, rows.offsets))
@@ -370,11 +366,17 @@ class CRF(LearntWeights):
             self._rules,
         )
 
-    def _watch(self, dev: Any, engine: Engine) -> Watch:
+    def _watch(self, dev: Any, engine: Engine, grouped: bool = False) -> Watch:
         """Return what gives the mean log-likelihood of a position of the dev data."""
-        X, y = dev if isinstance(dev, tuple) and len(dev) == 2 else (dev, None)
+        parts = isinstance(dev, tuple) and len(dev) in (2, 3)
+        X, y, groups = (*dev, None)[:3] if parts else (dev, None, None)
         check_form("CRF", self._form, X)
-        rows = self._rows(X)
+        if grouped and groups is None:
+            raise InputError(
+                "CRF.fit: X came with groups=, the rows of dev come without. Give"
+                " dev=(X_dev, y_dev, groups_dev)."
+            )
+        rows = self._rows(X, groups)
         coded = known_of("CRF", X, y, rows.offsets, self.classes_.tolist())
         positions = int(np.count_nonzero(coded.told))
         if not positions:
@@ -465,7 +467,7 @@ class CRF(LearntWeights):
 
     def fit_batches(
         self,
-        read: Callable[[], Iterable[Any]],
+        read: Callable[[], Iterable[Any]] | list[Any],
         passes: int = 3,
         *,
         classes: Sequence[Any] | None = None,
@@ -479,9 +481,9 @@ class CRF(LearntWeights):
 
         Parameters
         ----------
-        read : callable
+        read : callable or list
             Gives the batches, the same each time it is called: records with labels, or pairs
-            (X, y).
+            (X, y). Batches without labels teach features only. A list holds them all.
         passes : int
             How often the data are gone through; the last one ends it.
         classes : list, optional
@@ -504,7 +506,7 @@ class CRF(LearntWeights):
             raise ParameterError.for_value("CRF.fit_batches", "passes", passes, Whole(1).words())
         self._check_online()
         with self._all_or_nothing(engine) as working:
-            self._fit_passes(Passes(read, passes, classes), dev, working)
+            self._fit_passes(Passes(reader_of(read), passes, classes), dev, working)
         return self
 
     def _check_online(self) -> None:
@@ -526,7 +528,7 @@ class CRF(LearntWeights):
         self._counts, self._online = first.counts, None
         self._keep(np.zeros(0), [], converged=False)
         best, best_theta, seen = -np.inf, self._theta, 0
-        for number, batches in data.repeat(self.verbose or False):
+        for number, batches in data.repeat(first.counts["sequences"], self.verbose or False):
             loss = 0.0
             for X, y in batches:
                 given = self._given(X, y, None, True, None, None, None)
@@ -576,6 +578,12 @@ class CRF(LearntWeights):
         theta = grown.spread(self._theta)
         self._layout, self._arcs = grown.layout, grown.arcs
         self._keep(theta, self.history_, self.converged_)
+
+
+_LATER_LABELS = (
+    " of the model. Fit anew; for partial_fit, give classes= (all labels there will be) in the"
+    " first call."
+)
 
 
 def _sorted_classes(classes: Sequence[Any] | None) -> list[Any] | None:

@@ -42,6 +42,8 @@ def dictionary_labels(records: Utterances | Sessions, dictionary: Meanings) -> P
     >>> sorted(found[1][0])
     ['B-month', 'O']
     """
+    if not isinstance(dictionary, Mapping):
+        raise _no_dictionary()
     checked = {phrase: _checked(phrase, means) for phrase, means in dictionary.items()}
     meanings = {_key(phrase): means for phrase, means in checked.items()}
     if isinstance(records, Utterances):
@@ -74,10 +76,14 @@ def _checked(phrase: object, means: object) -> set[str]:
         or not listed
         or not all(isinstance(slot, str) for slot in listed)
     ):
-        raise InputError(
-            "A dictionary gives each phrase of at least one word a label, or a list of labels."
-        )
+        raise _no_dictionary()
     return set(listed)
+
+
+def _no_dictionary() -> InputError:
+    return InputError(
+        "A dictionary gives each phrase of at least one word a label, or a list of labels."
+    )
 
 
 def _of_words(records: Utterances, meanings: Mapping[tuple[str, ...], set[str]]) -> Possible:

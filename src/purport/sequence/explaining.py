@@ -19,7 +19,13 @@ import numpy as np
 
 from purport.errors import InputError, ShapeError
 from purport.features.rows import Rows
-from purport.features.session_windows import OF_TEXTS, WHOLE_TEXT, SessionWindows, own_feature
+from purport.features.session_windows import (
+    OF_TEXTS,
+    TYPED_FEATURES,
+    SessionWindows,
+    own_feature,
+)
+from purport.features.step_windows import StepWindows
 from purport.records.people import people_of_steps, sent_by_enough
 from purport.records.sessions import Sessions
 from purport.sequence.latent_decoding import MostProbable
@@ -241,10 +247,15 @@ def strongest_features(
     return found
 
 
-def columns_without_texts(encoder: Encoder) -> NDArray[np.bool_]:
-    """Tell which columns are no whole texts: what may be shown where nobody knows who sent what."""
+def columns_of_training(encoder: Encoder) -> NDArray[np.bool_]:
+    """Tell which columns may be shown without data: whole texts that enough people are known for.
+
+    Windows keep how many people sent a text; of features given as lists nobody knows.
+    """
+    if isinstance(encoder, StepWindows):
+        return encoder.may_be_shown()
     names = encoder.feature_names()
-    return np.array([not WHOLE_TEXT.match(name) for name in names], np.bool_)
+    return np.array([not TYPED_FEATURES.match(name) for name in names], np.bool_)
 
 
 def columns_of_enough(
@@ -265,7 +276,7 @@ def columns_of_enough(
     """
     from scipy.sparse import csr_matrix
 
-    hidden = OF_TEXTS if isinstance(encoder, SessionWindows) else WHOLE_TEXT
+    hidden = OF_TEXTS if isinstance(encoder, SessionWindows) else TYPED_FEATURES
     names = encoder.feature_names()
     doubtful = np.array([hidden.match(name) is not None for name in names], np.bool_)
     if not doubtful.any() or min_people == 0:

@@ -12,6 +12,7 @@ import numpy as np
 
 from purport.errors import InputError, ParameterError, UnseenWarning
 from purport.estimator.base import Estimator
+from purport.estimator.chance import RandomState, generator_of
 from purport.estimator.constraints import Whole
 from purport.features.encoders import Encoder
 from purport.features.rows import Rows
@@ -216,7 +217,7 @@ class SequenceLabeller(Estimator):
         self,
         X: Any,
         n: int = 1,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
         *,
         allowed: Labels | None = None,
         groups: Any = None,
@@ -233,7 +234,7 @@ class SequenceLabeller(Estimator):
         self._check_count("sample", "n", n)
         rows = self._rows(X, groups)
         known = self._known(allowed, rows)
-        random = np.random.default_rng(random_state)
+        random = generator_of(f"{self._owner}.sample", random_state)
         drawn = self._draw(rows, n, random, known)
         self._check_paths(drawn[0] < 0, rows)
         classes = self.classes_.tolist()

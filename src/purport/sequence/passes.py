@@ -13,7 +13,14 @@ from purport.errors import InputError
 from purport.estimator.base import Estimator
 from purport.estimator.progress import Verbosity, progress
 from purport.features.encoders import Encoder
-from purport.sequence.inputs import Form, form_of, given_labels, make_encoder, prepared
+from purport.sequence.inputs import (
+    RECORDS,
+    Form,
+    form_of,
+    given_labels,
+    make_encoder,
+    prepared,
+)
 
 Batch = tuple[Any, Any]
 
@@ -63,10 +70,15 @@ class Passes:
     _began: float = field(default_factory=time.perf_counter)
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the batches as pairs of X and y; records bring their labels."""
+        """Yield the batches as pairs of X and y; records bring their labels, if they have any."""
         for batch in self.read():
             X, y = batch if isinstance(batch, tuple) and len(batch) == 2 else (batch, None)
-            if form_of(X) != "rows":
+            form = form_of(X)
+            if form != "rows":
+                if not len(X):
+                    continue
+                if y is None and form in RECORDS:
+                    y = X.known_labels or [None] * len(X)
                 y = given_labels("CRF", X, y)
             yield X, y
 
@@ -75,7 +87,7 @@ class Passes:
         batches = self.batches()
         first = next(batches, None)
         if first is None:
-            raise InputError("CRF.fit_batches: read() gave no batches.")
+            raise InputError("CRF.fit_batches: read() gave no batches with anything in them.")
         form = form_of(first[0])
         if form == "rows":
             raise InputError(
@@ -94,20 +106,47 @@ class Passes:
 
         encoder.learn(each())
         classes = sorted(labels) if self.classes is None else list(self.classes)
-        if not classes:
+        if not labels:
             raise InputError("CRF.fit_batches needs at least one known label; there is none.")
         return Columns(encoder, form, classes, counts)
 
-    def repeat(self, verbose: Verbosity) -> Iterator[tuple[int, Iterator[Batch]]]:
-        """Yield the number of each pass, from 1, with its batches."""
+    def repeat(self, sequences: int, verbose: Verbosity) -> Iterator[tuple[int, Iterator[Batch]]]:
+        """Yield the number of each pass, from 1, with its batches: of as many sequences each."""
         with progress("CRF.fit_batches", self.passes, verbose) as shown:
             for number in range(1, self.passes + 1):
-                yield number, self._timed()
+                yield number, self._timed(sequences)
                 shown.advance(number, "")
 
-    def _timed(self) -> Iterator[Batch]:
-        yield from self.batches()
+    def _timed(self, sequences: int) -> Iterator[Batch]:
+        seen = 0
+        for X, y in self.batches():
+            seen += len(X)
+            yield X, y
+        if seen != sequences:
+            raise InputError(
+                f"CRF.fit_batches: read() gave other data when it was called again: {seen}"
+                f" sequences, {sequences} the first time. It must make the batches anew each time"
+                " it is called."
+            )
         self.seconds = time.perf_counter() - self._began
+
+
+def reader_of(read: Any) -> Callable[[], Iterable[Any]]:
+    """Return what gives the batches anew; a list of them does so by itself.
+
+    Examples
+    --------
+    >>> reader_of(["one", "two"])()
+    ['one', 'two']
+    """
+    if callable(read):
+        return read  # type: ignore[no-any-return]
+    if isinstance(read, list):
+        return lambda: read
+    raise InputError(
+        "CRF.fit_batches: read must be a function that makes the batches anew each time it is"
+        f" called, or a list of batches; got {type(read).__name__}."
+    )
 
 
 def _again(first: Batch, others: Iterator[Batch]) -> Iterator[Batch]:

@@ -60,6 +60,9 @@ class LearntWeights(SequenceLabeller):
     def state_features(self, label: str, top: int | None = 20) -> list[tuple[str, float]]:
         """Return the features that speak most for a label, and most against it, by weight.
 
+        All that the model knows, also whole texts that one person sent: it is yours. What others
+        may see of it is what `purport inspect` shows.
+
         Parameters
         ----------
         label : str
@@ -74,6 +77,12 @@ class LearntWeights(SequenceLabeller):
         >>> [name for name, weight in crf.state_features("X", top=1)]
         ['a']
         """
+        return self._strongest_features(label, top)[0]
+
+    def _strongest_features(
+        self, label: str, top: int | None, shown: NDArray[np.bool_] | None = None
+    ) -> tuple[list[tuple[str, float]], int]:
+        """Return features by weight, only those that are `shown` (columns,); how many are not."""
         self._check_fitted()
         classes = self.classes_.tolist()
         if label not in classes:
@@ -81,14 +90,17 @@ class LearntWeights(SequenceLabeller):
             raise ParameterError.for_value(owner, "label", label, "one of classes_")
         of_label = np.flatnonzero(self._layout.targets == classes.index(label))
         weights = self._theta[of_label]
-        chosen = np.argsort(-np.abs(weights), kind="stable")[:top]
+        columns = np.searchsorted(self._layout.pointers, of_label, side="right") - 1
+        order = np.argsort(-np.abs(weights), kind="stable")
+        ranks = np.arange(len(order)) if shown is None else np.flatnonzero(shown[columns[order]])
+        ranks = ranks[:top]
+        # What ranks behind the last one would not have been shown anyway.
+        passed = int(ranks[-1]) + 1 if len(ranks) == top and top else len(order)
+        chosen = order[ranks]
         chosen = chosen[np.argsort(-weights[chosen], kind="stable")]
-        columns = np.searchsorted(self._layout.pointers, of_label[chosen], side="right") - 1
         names = self._encoder.feature_names()
-        return [
-            (names[column], weight)
-            for column, weight in zip(columns.tolist(), weights[chosen].tolist(), strict=True)
-        ]
+        found = zip(columns[chosen].tolist(), weights[chosen].tolist(), strict=True)
+        return [(names[column], weight) for column, weight in found], passed - len(ranks)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from purport.estimator.chance import RandomState, generator_of
 from purport.estimator.constraints import Number, Whole, check_parameters
 from purport.records.utterances import Utterances
 from purport.simulate.grammar import AFTER, BEFORE, FILLERS, SHARED_NAMES, SHARED_SLOTS, TEMPLATES
-
-RandomState = int | np.random.Generator | None
 
 _SHARE = Number(low=0.0, high=1.0)
 
@@ -57,7 +56,7 @@ def utterance_world(
         {"n": n, "ambiguity": ambiguity, "politeness": politeness, "typos": typos},
         {"n": Whole(low=0), "ambiguity": _SHARE, "politeness": _SHARE, "typos": _SHARE},
     )
-    speaker = _Speaker(np.random.default_rng(random_state), ambiguity, politeness, typos)
+    speaker = _Speaker(generator_of("utterance_world", random_state), ambiguity, politeness, typos)
     said = [speaker.utterance() for _ in range(n)]
     return Utterances.from_lists(
         [tokens for _, tokens, _ in said],

@@ -43,7 +43,7 @@ from purport.version import VERSION
 
 # Goes up when an older purport could not read what is written any more. What earlier ones wrote is
 # read for ever: tests/golden keeps a folder of each.
-FORMAT = 2
+FORMAT = 3
 MODEL = "model.json"
 ARRAYS = "arrays.safetensors"
 

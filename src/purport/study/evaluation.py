@@ -25,7 +25,7 @@ from purport.records.records import Records
 from purport.report.evaluation import evaluation_section
 from purport.report.findings import Compared, ErrorFindings, Evaluation
 from purport.report.page import page, write_page
-from purport.study.tested_records import texts_to_show, with_known_labels, wording_of
+from purport.study.tested_records import WORDINGS, texts_to_show, with_known_labels, wording_of
 from purport.version import VERSION
 
 if TYPE_CHECKING:
@@ -135,6 +135,12 @@ def evaluate(
     1.0
     """
     asked = Questions() if questions is None else questions
+    theirs = getattr(other, "kind_of_records", None) or type(records)
+    if theirs is not type(records):
+        raise InputError(
+            f"{other_name} labels {WORDINGS[theirs].records}, not {wording_of(records).records}."
+            " Compare with a model of the same records."
+        )
     level: Level = "spans" if marks_spans(map(str, model.classes_)) else "tokens"
     known, places = with_known_labels(records, "given", level)
     gold: Labels = known.known_labels or []
@@ -160,8 +166,8 @@ def evaluate(
     if asked.errors and sure is not None:
         found = replace(found, errors=find_errors(known, answers, asked, records, places))
     if other is not None:
-        theirs = ask(other, known, False, verbose).labels
-        scores = score_comparisons(gold, told, theirs, **drawing)  # type: ignore[arg-type]
+        said = ask(other, known, False, verbose).labels
+        scores = score_comparisons(gold, told, said, **drawing)  # type: ignore[arg-type]
         found = replace(found, compared=Compared(other_name, scores))
     return found
 

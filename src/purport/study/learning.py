@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from purport.errors import InputError
+from purport.measure.tags import marks_spans
 from purport.records.records import Records
 from purport.records.sources import OnError
 from purport.report.findings import Evaluation
@@ -14,8 +15,9 @@ from purport.report.told import headline, numbers
 from purport.sequence.crf import CRF
 from purport.sequence.shdcrf import SHDCRF
 from purport.study.evaluation import evaluate
+from purport.study.inspection import rounds_of
 from purport.study.session_models import SequenceModel, not_taken
-from purport.study.tested_records import WORDINGS, values_of_field
+from purport.study.tested_records import WORDINGS, values_of_field, with_known_labels
 from purport.study.tuning import Tuned, choose_l2
 
 if TYPE_CHECKING:
@@ -112,21 +114,20 @@ class Learnt:
 
     def lines(self) -> list[str]:
         """Say it in a few lines."""
-        history = self.crf.history_
         lines = [] if isinstance(self.crf, CRF) else [described(self.crf)]
         if self.tuned is not None:
             tuned = self.tuned
             lines.append(f"cross-validation in {tuned.folds} folds:\n{tuned.table()}")
             if tuned.stopped:
                 lines.append(f"no more was tried: {tuned.stopped}.")
-        steps = (
-            f"{len(history)} passes"
-            if "sequences" in history[-1]
-            else (f"{len(history) - 1} iterations")
-        )
+            if tuned.edge:
+                lines.append(
+                    f"the best is the {tuned.edge} one that was tried: others may be better."
+                )
+        count, rounds = rounds_of(self.crf)
         lines.append(
-            f"learnt {len(self.crf.classes_)} labels from {self.records:,} {self.word} in {steps},"
-            f" {history[-1]['seconds']:.2f} s."
+            f"learnt {len(self.crf.classes_)} labels from {self.records:,} {self.word} in"
+            f" {count} {rounds}, {self.crf.history_[-1]['seconds']:.2f} s."
         )
         unlabeled = self.crf._trained_on().get("unlabeled_sequences")
         if unlabeled:
@@ -143,7 +144,7 @@ class Learnt:
             "labels": len(crf.classes_),
             "weights": crf.n_features_,
             "l2": crf.l2,
-            "iterations": len(crf.history_) - ("sequences" not in last),
+            "iterations": rounds_of(crf)[0],
             "converged": crf.converged_,
             "objective": last["objective"],
             "seconds": last["seconds"],
@@ -152,6 +153,12 @@ class Learnt:
             told["states"] = crf.label_given_state_.shape[1]
         if self.tuned is not None:
             told["tuned"] = [asdict(trial) for trial in self.tuned.trials]
+            told["tuning"] = {
+                "folds": self.tuned.folds,
+                "measure": self.tuned.measure,
+                "stopped": self.tuned.stopped,
+                "edge": self.tuned.edge,
+            }
         if self.tested is not None:
             told["dev"] = numbers(self.tested)
         return told
@@ -195,8 +202,10 @@ def learn(kind: type[Records], crf: SequenceModel, course: Course) -> Learnt:
     def read(source: Any) -> Any:
         return kind.read(source, course.on_error, columns=course.columns)
 
-    # Asked for before training, so that a wrong name does not cost the time that training takes.
+    # Asked for before training, so that nothing wrong costs the time that training takes.
     dev = None if course.dev is None else read(course.dev)
+    if dev is not None:
+        _check_dev(dev)
     stop = dev if course.early_stop else None
     more = None if course.unlabeled is None else read(course.unlabeled)
     tuned = None
@@ -227,3 +236,8 @@ def learn(kind: type[Records], crf: SequenceModel, course: Course) -> Learnt:
     crf.set_params(verbose=False)
     tested = None if dev is None else evaluate(crf, dev)
     return Learnt(crf, crf._trained_on()["sequences"], WORDINGS[kind].records, tuned, tested)
+
+
+def _check_dev(dev: Records) -> None:
+    labels = {label for told in dev.known_labels or () for label in told or () if label is not None}
+    with_known_labels(dev, "--dev", "spans" if marks_spans(map(str, labels)) else "tokens")

@@ -34,5 +34,9 @@ def read_phrases(path: str | os.PathLike[str]) -> list[str]:
         raise FormatError.truncated(name, 0) from None
     except OSError as error:
         raise FormatError.unreadable(name, error.strerror or type(error).__name__) from None
+    if any(
+        line.startswith("{") and line.endswith("}") for line in map(str.strip, text.splitlines())
+    ):
+        raise FormatError.unreadable(name, "it holds JSON lines, not one phrase a line")
     phrases = [" ".join(line.split()) for line in text.splitlines()]
     return [phrase for phrase in phrases if phrase]

@@ -1,13 +1,14 @@
 """The penalty that suits the data: cross-validation inside the training records, within a budget.
 
-Penalties are tried from the strongest to the weakest, each fold starting from the weights of the
-one before, so that all of them together cost little more than the last. No record is scored by a
-model that has seen it, and test data are never looked at.
+Penalties are tried from the one of the model outwards, weaker and stronger in turn, each fold
+starting from the weights of the one before, so that later ones cost less than the first. No record
+is scored by a model that has seen it, and test data are never looked at.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 import warnings
 from collections.abc import Hashable, Sequence
@@ -17,10 +18,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from purport.errors import ConvergenceWarning, InputError, UnseenWarning
+from purport.errors import ConvergenceWarning, InputError, ShapeError, UnseenWarning
 from purport.estimator.constraints import Number, Several, Whole, check_parameters, optional
 from purport.measure.slots import slot_scores
 from purport.measure.tags import marks_spans
+from purport.records.parting import numbers_of_groups
 from purport.records.records import Records
 from purport.sequence.crf import CRF
 from purport.study.session_models import SequenceModel
@@ -29,7 +31,7 @@ log = logging.getLogger("purport")
 
 VALUES: Final = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 WORSE: Final = 2
-"""After so many penalties in a row that are worse than the best, weaker ones are not tried."""
+"""After so many in a row that are worse than the best, none further that way are tried."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,23 @@ class Tuned:
     folds: int
     stopped: str
 
+    @property
+    def edge(self) -> str:
+        """Whether the best is the "weakest", "strongest" or "only" one tried; else empty.
+
+        Examples
+        --------
+        >>> tried = Trial(0.1, 0.9, -0.2, 1.0), Trial(1.0, 0.8, -0.3, 1.0)
+        >>> Tuned(0.1, "F1", tried, 5, "").edge
+        'weakest'
+        """
+        tried = [trial.l2 for trial in self.trials]
+        if len(tried) == 1:
+            return "only"
+        if self.l2 == min(tried):
+            return "weakest"
+        return "strongest" if self.l2 == max(tried) else ""
+
     def table(self) -> str:
         """Return the trials as lines to read."""
         lines = [f"     l2  {self.measure:>6}  log-likelihood  seconds"]
@@ -110,13 +129,13 @@ def choose_l2(
     Parameters
     ----------
     crf : CRF, LDCRF or SHDCRF
-        With all other parameters; it is left as it is.
+        With all other parameters; it is left as it is. The penalty nearest to its own comes first.
     records : Utterances or Sessions
         With labels.
     values : list of float
         The penalties.
     folds : int
-        Into how many parts the records are cut.
+        Into how many parts the records with labels are cut; fewer if there are fewer groups.
     groups : list, optional
         The user, call or day of each record: no group is cut apart.
     budget : float, optional
@@ -145,19 +164,62 @@ def choose_l2(
     parts = _Folds.of(crf, records, folds, groups, random_state)
     trials: list[Trial] = []
     stopped = ""
-    for l2 in sorted(values, reverse=True):
+    ways = _Ways.of(values, crf._l2 if isinstance(crf, CRF) else crf.l2)
+    while (l2 := ways.next()) is not None:
         spent = time.perf_counter() - began
         if trials and budget is not None and spent + trials[-1].seconds > budget:
             stopped = f"the budget of {budget:g} s would not suffice for l2={l2:g}"
             break
-        trials.append(parts.score(float(l2)))
+        trials.append(parts.score(l2))
         log.info("choose_l2: %s", trials[-1])
-        scores = [trial.score for trial in trials]
-        if len(scores) > WORSE and max(scores[-WORSE:]) < max(scores[:-WORSE]):
-            stopped = f"the last {WORSE} were worse than the best"
-            break
-    best = max(trials, key=lambda trial: trial.score)
-    return Tuned(best.l2, parts.measure, tuple(trials), folds, stopped)
+        ways.take(trials[-1].score)
+    else:
+        stopped = ways.ended()
+    best = max(trials, key=lambda trial: (trial.score, trial.l2))
+    return Tuned(best.l2, parts.measure, tuple(trials), len(parts.held), stopped)
+
+
+class _Ways:
+    """Which penalty comes next: outwards from the first, one way and the other in turn."""
+
+    def __init__(self, first: float, weaker: list[float], stronger: list[float]) -> None:
+        self._first: float | None = first
+        self._ahead = {"weaker": weaker, "stronger": stronger}
+        self._worse = dict.fromkeys(self._ahead, 0)
+        self._way = "stronger"
+        self._best = -math.inf
+
+    @classmethod
+    def of(cls, values: Sequence[float], near: float) -> _Ways:
+        ordered = sorted(map(float, values))
+        least = 1e-12  # for a penalty of 0, which is as far from all others
+        apart = [abs(math.log(max(value, least) / max(near, least))) for value in ordered]
+        start = apart.index(min(apart))
+        return cls(ordered[start], ordered[:start][::-1], ordered[start + 1 :])
+
+    def next(self) -> float | None:
+        """Return the next penalty; None if there is no more, or both ways lead to worse ones."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
+        open_ways = [
+            way for way, ahead in self._ahead.items() if ahead and self._worse[way] < WORSE
+        ]
+        if not open_ways:
+            return None
+        other = [way for way in open_ways if way != self._way]
+        self._way = (other or open_ways)[0]
+        return self._ahead[self._way].pop(0)
+
+    def take(self, score: float) -> None:
+        """Take note of what the last one came to."""
+        self._worse[self._way] = self._worse[self._way] + 1 if score < self._best else 0
+        self._best = max(self._best, score)
+
+    def ended(self) -> str:
+        """Say why there is no more; nothing if all were tried."""
+        left = [way for way, ahead in self._ahead.items() if ahead]
+        return f"{' and '.join(left)} ones were worse than the best" if left else ""
 
 
 @dataclass(frozen=True)
@@ -181,18 +243,31 @@ class _Folds:
                 f"choose_l2 takes Utterances or Sessions; got {type(records).__name__}. For lists"
                 " and rows use scikit-learn's GridSearchCV."
             )
-        if records.known_labels is None:
+        # What has no label teaches nothing and is scored on nothing.
+        told = [
+            any(label is not None for label in labels or ())
+            for labels in records.known_labels or ()
+        ]
+        if not any(told):
             raise InputError("choose_l2 needs records with labels; not one is known.")
+        if groups is not None:
+            if len(groups) != len(records):
+                raise ShapeError.lengths("groups", len(groups), "the list of records", len(records))
+            groups = [group for group, known in zip(groups, told, strict=True) if known]
+        records = records[np.array(told)]
         if len(records) < folds:
             raise InputError(f"choose_l2: {len(records)} records cannot be cut into {folds} folds.")
-        held = list(records.split(*[1 / folds] * folds, by=groups, random_state=random_state))
+        if groups is not None:
+            folds = min(folds, _count_groups(groups))
+        parts = records.split(*[1 / folds] * folds, by=groups, random_state=random_state)
+        held = [part for part in parts if len(part)]
         kind = type(records)
         train = [
             kind.concatenate(part for other, part in enumerate(held) if other != number)
-            for number in range(folds)
+            for number in range(len(held))
         ]
         models = [type(crf)(**crf.get_params(deep=False)) for _ in held]
-        labels = {label for told in records.known_labels for label in told or () if label}
+        labels = {label for told in records.known_labels or () for label in told or () if label}
         return cls(models, train, held, "F1" if marks_spans(sorted(labels)) else "right")
 
     def score(self, l2: float) -> Trial:
@@ -216,6 +291,16 @@ class _Folds:
             positions += sum(label is not None for label in chain.from_iterable(told))
         score = _score(gold, predicted, self.measure)
         return Trial(l2, score, likelihood / positions, time.perf_counter() - began)
+
+
+def _count_groups(groups: Sequence[Hashable]) -> int:
+    count = int(numbers_of_groups(len(groups), groups).max()) + 1
+    if count < 2:
+        raise InputError(
+            "choose_l2: all records with labels are of one group, and no fold cuts a group apart."
+            " Choose groups (--groups) of which there are at least 2, or leave them out."
+        )
+    return count
 
 
 def _score(gold: list[Any], predicted: list[Any], measure: str) -> float:
