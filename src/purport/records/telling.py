@@ -15,6 +15,8 @@ from purport.records.utterances import Utterances
 KINDS: dict[str, type[Records]] = {"utterances": Utterances, "sessions": Sessions}
 LOOKED_AT = 100
 """So many lines at most are looked at."""
+WHOLE = 1_000_000
+"""Records are read so many at a time where all of them are wanted."""
 
 
 def told_batches(
@@ -50,6 +52,23 @@ def told_batches(
     if len(told) != 1:
         raise FormatError.untold(faults.source)
     return told[0], told[0].batches_of(chain([first], opened), size, faults)
+
+
+def told_records(
+    source: Sources, on_error: OnError = "raise", columns: Mapping[str, str] | None = None
+) -> Records:
+    """Return all records of a source, of the class that its columns tell.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.jsonl"
+    >>> _ = path.write_text('{"steps": [{"obs": "hi"}]}', encoding="utf-8")
+    >>> told_records(path)
+    Sessions(1 records, 1 steps; with obs)
+    """
+    kind, batches = told_batches(source, WHOLE, on_error, columns)
+    return kind.concatenate(batches)
 
 
 def _columns(source: Source) -> set[str]:

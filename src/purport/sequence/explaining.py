@@ -19,7 +19,12 @@ import numpy as np
 
 from purport.errors import InputError, ShapeError
 from purport.features.rows import Rows
-from purport.features.session_windows import OF_TEXTS, TYPED_FEATURES, SessionWindows
+from purport.features.session_windows import (
+    OF_TEXTS,
+    TYPED_FEATURES,
+    SessionWindows,
+    own_feature,
+)
 from purport.features.step_windows import StepWindows
 from purport.records.people import people_of_steps, sent_by_enough
 from purport.records.sessions import Sessions
@@ -283,6 +288,13 @@ def columns_of_enough(
     having = met @ rows.matrix()[:, np.flatnonzero(doubtful)]
     shown = ~doubtful
     shown[doubtful] = np.bincount(having.indices, minlength=having.shape[1]) >= min_people
+    if not isinstance(encoder, SessionWindows):
+        return shown
+    # Who has a neighbour's words beside their own did not send them.
+    columns = {name: column for column, name in enumerate(names)}
+    for column in np.flatnonzero(doubtful & shown).tolist():
+        own = columns.get(own_feature(names[column]))
+        shown[column] = own is not None and shown[own]
     return shown
 
 
