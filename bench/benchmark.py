@@ -14,6 +14,7 @@ BENCHMARKS = {
     "crf": "bench.crf",
     "learning": "bench.learning",
     "records": "bench.records",
+    "shdcrf": "bench.shdcrf",
 }
 """Name of each benchmark, and the module that holds its `PARTS` and its `ABOUT`."""
 

@@ -35,8 +35,8 @@ def on_the_way(
     return x
 
 
-def fit(crf: CRF, X: Any, y: Any) -> CRF:
+def fit(model: Any, X: Any, y: Any, **given: Any) -> Any:
     """Fit without the warning that `max_iter` was reached, where that is meant."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return crf.fit(X, y)
+        return model.fit(X, y, **given)
