@@ -144,7 +144,8 @@ def test_models_with_hidden_states_start_anew_at_each_penalty(model):
     log = SearchWorld(seed=5).sessions(40, random_state=1).sessions
     model = model.set_params(max_iter=20)
     tuned = choose_l2(model, log, values=[3.0, 0.3], folds=2)
-    alone = choose_l2(model, log, values=[0.3], folds=2)
+    alone = choose_l2(model, log, values=[3.0], folds=2)
+    assert [trial.l2 for trial in tuned.trials] == [0.3, 3.0]
     assert tuned.trials[-1].score == alone.trials[0].score
     assert tuned.trials[-1].log_likelihood == alone.trials[0].log_likelihood
     assert not model._is_fitted()

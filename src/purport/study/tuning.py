@@ -1,8 +1,9 @@
 """The penalty that suits the data: cross-validation inside the training records, within a budget.
 
 Penalties are tried from the one of the model outwards, weaker and stronger in turn, each fold
-starting from the weights of the one before, so that later ones cost less than the first. No record
-is scored by a model that has seen it, and test data are never looked at.
+starting from the weights of the one before, so that later ones cost less than the first; models
+with hidden states begin anew. No record is scored by a model that has seen it, and test data are
+never looked at.
 """
 
 from __future__ import annotations
