@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import Any
 
@@ -40,6 +40,10 @@ USUAL_COLUMNS = ("tokens", "slots")
 TAGGED = frozenset({"tokens", "slots", "labels"})
 """The fields that hold one value a token."""
 
+DEEPEST = 200
+"""So deep JSON may be nested. Python's own bound depends on how deep the caller stands."""
+
+_NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[^\[\]{}]', re.DOTALL)
 _COMMENT = re.compile(r"# (\S+) = (.*)", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LINE_BREAKERS = frozenset("\t\n\r\0")
@@ -277,6 +281,8 @@ def _json_object(line: str | BadRowError) -> Fields | None:
     text = _text(line)
     if not text or text.isspace():
         return None
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+        raise BadRowError("the JSON is nested too deeply")
     try:
         fields = _DECODER.decode(text)
     except RecursionError:
@@ -292,6 +298,12 @@ def _json_object(line: str | BadRowError) -> Fields | None:
             "an escape (\\ud...) holds half of a surrogate pair, which is no character"
         )
     return fields
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested, without those in strings."""
+    steps = [1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text)]
+    return max(accumulate(steps), default=0)
 
 
 def _encodable(fields: Fields) -> bool:
