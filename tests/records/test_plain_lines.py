@@ -21,9 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.records.mutations import MUTATIONS
-from purport.errors import FormatError, PurportError
+from purport.errors import FormatError, PurportError, SkippedRowsWarning
 from purport.records import plain_lines, sources
 from purport.records import records as all_records
+from purport.records.formats import DEEPEST
 from purport.records.plain_lines import PlainLines
 from purport.records.records import Records
 from purport.records.sessions import Sessions
@@ -236,3 +237,21 @@ def test_files_cut_short_say_where_in_both_ways() -> None:
             with taken(at_once=True, block=block):
                 assert outcome(Utterances, path, None, "raise") == expected
     assert "end or break after row" in expected
+
+
+@pytest.mark.parametrize(("depth", "fits"), [(DEEPEST - 1, True), (DEEPEST, False), (5000, False)])
+def test_how_deep_json_may_be_nested_does_not_depend_on_the_caller(
+    tmp_path: Path, depth: int, fits: bool
+) -> None:
+    path = tmp_path / "x.jsonl"
+    in_string = json.dumps('"' + "[" * 300)  # does not count
+    nested = "[" * depth + "]" * depth
+    path.write_text(f'{{"text":"a","x":{in_string},"y":{nested}}}\n', encoding="utf-8")
+
+    def read_from(deeper: int) -> Utterances:
+        return read_from(deeper - 1) if deeper else Utterances.read(path, on_error="skip")
+
+    for deeper in (0, 400):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkippedRowsWarning)
+            assert len(read_from(deeper)) == fits

@@ -20,7 +20,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import Any
 
@@ -45,6 +45,10 @@ TAGGED = frozenset({"tokens", "slots", "labels"})
 NUMBERS = frozenset({"t", "probability", "session.probability"})
 """The fields whose text is read as a number again."""
 
+DEEPEST = 200
+"""So deep JSON may be nested. Python's own bound depends on how deep the caller stands."""
+
+_NO_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[^\[\]{}"]+', re.DOTALL)
 _COMMENT = re.compile(r"# (\S+) = (.*)", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LINE_BREAKERS = frozenset("\t\n\r\0")
@@ -309,6 +313,8 @@ def _json_object(line: str | BadRowError) -> Fields | None:
     text = _text(line)
     if not text or text.isspace():
         return None
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+        raise BadRowError("the JSON is nested too deeply")
     try:
         fields = _DECODER.decode(text)
     except RecursionError:
@@ -324,6 +330,12 @@ def _json_object(line: str | BadRowError) -> Fields | None:
             "an escape (\\ud...) holds half of a surrogate pair, which is no character"
         )
     return fields
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested, without those in strings."""
+    steps = [1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text)]
+    return max(accumulate(steps), default=0)
 
 
 def _encodable(fields: Fields) -> bool:
