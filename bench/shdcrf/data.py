@@ -145,7 +145,8 @@ def _some(setting: Setting, folder: str, what: str, count: int, half: Half) -> L
     train = np.flatnonzero(np.array(sessions.field("split")) == "train")
     order = np.random.default_rng(HALVES_SEED).permutation(train)
     middle = len(order) // 2
-    chosen = sessions[np.sort((order[:middle] if half == "tables" else order[middle:])[:count])]
+    # In the order drawn, so that the first are like the last: files go from simple to difficult.
+    chosen = sessions[(order[:middle] if half == "tables" else order[middle:])[:count]]
     return Labelled.of(f"{folder}, {what}", chosen, chosen.field("id"))
 
 

@@ -16,9 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.benchmark import Setting
-from bench.shdcrf.data import Labelled, Labels, calls, coarse_acts, dialogues, invented, services
+from bench.shdcrf import choosing, real
+from bench.shdcrf.choosing import Grid
+from bench.shdcrf.data import (
+    Half,
+    Labelled,
+    Labels,
+    calls,
+    coarse_acts,
+    dialogues,
+    invented,
+    services,
+)
 from bench.shdcrf.settings import (
     BAR_SEED,
+    GRID_OF_COARSE,
     MEANING,
     SESSIONS,
     Penalties,
@@ -40,7 +52,7 @@ EVEN, DEALT, AROUND = (
     "k-means inside each label, more for the frequent",
     "k-means of steps with what is around them",
 )
-CHANCE = "chance"
+CHANCE = "chance: any state of the label"
 OPPONENTS = (LATENT, EVEN, DEALT, CHANCE)
 
 
@@ -95,8 +107,15 @@ def numbers(labels: Labels) -> NDArray[np.int64]:
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    for steps in (searches(setting), acts(setting), intents(setting)):
-        yield compare(steps, setting)
+    yield compare(searches(setting), setting)
+    for read in (acts, intents):
+        if setting.choose:
+            steps = read(setting, "development")
+            pairs = real.development(steps.data)
+            grid = Grid(**GRID_OF_COARSE)
+            found = choosing.choose(pairs, steps.states_per_label, steps.of, None, grid)
+            yield choosing.table(f"Choosing penalties: other sessions of {steps.data.name}", found)
+        yield compare(read(setting), setting)
 
 
 def searches(setting: Setting) -> Steps:
@@ -106,19 +125,18 @@ def searches(setting: Setting) -> Steps:
     return Steps(log.labelled, log.sub_intents, size * 4 // 5, *MEANING["searches"])
 
 
-def acts(setting: Setting) -> Steps:
+def acts(setting: Setting, half: Half = "tables") -> Steps:
     """Groups of dialogue acts, and the acts."""
     size = 10 if setting.quick else 100
-    data = calls(setting, size)
-    name = "sessions-swda, groups of acts"
-    coarse = data.relabelled(name, coarse_acts(data.labels))
+    data = calls(setting, size, half)
+    coarse = data.relabelled("sessions-swda, groups of acts", coarse_acts(data.labels))
     return Steps(coarse, data.labels, size * 4 // 5, *MEANING["acts"])
 
 
-def intents(setting: Setting) -> Steps:
+def intents(setting: Setting, half: Half = "tables") -> Steps:
     """Services of dialogues, and the intents."""
     size = 100 if setting.quick else 2000
-    data = dialogues(setting, size)
+    data = dialogues(setting, size, half)
     coarse = data.relabelled("sessions-sgd, services", services(data))
     return Steps(coarse, data.labels, size * 4 // 5, *MEANING["intents"])
 
@@ -180,7 +198,8 @@ def states_of(steps: Steps) -> dict[str, NDArray[np.int64]]:
     found[EVEN] = inside_labels(own_profiles(rows), steps.coarse, even)
     found[DEALT] = inside_labels(own_profiles(rows), steps.coarse, dealt)
     found[AROUND] = inside_labels(step_profiles(rows), steps.coarse, dealt)
-    found[CHANCE] = np.random.default_rng(SEED).integers(total, size=len(steps.coarse))
+    drawn = np.random.default_rng(SEED).integers(steps.states_per_label, size=len(steps.coarse))
+    found[CHANCE] = steps.coarse * steps.states_per_label + drawn
     return found
 
 

@@ -8,7 +8,7 @@ part of every fold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from purport.features.session_windows import SessionWindows
@@ -49,9 +49,10 @@ SPARSITIES = (0.001, 0.005, 0.01, 0.05, 0.1)
 """Those of the paper that are not 0."""
 GRID_OF_TEXTS: dict[str, Any] = {
     "costs": (0.03, 0.1, 0.3),
-    "l2": (0.1, 0.3, 1.0),
+    "l2": (0.1, 0.3, 1.0, 3.0),
     "sparsities": (0.005, 0.05),
 }
+GRID_OF_COARSE: dict[str, Any] = GRID_OF_TEXTS | {"l2": (0.3, 1.0, 3.0, 10.0)}
 GRID_OF_BEHAVIOUR: dict[str, Any] = {
     "costs": (0.003, 0.01, 0.03),
     "l2": (1.0, 3.0, 10.0),
@@ -95,11 +96,13 @@ def windows(of: dict[str, Any]) -> SessionWindows:
 
 
 INVENTED = Penalties(cost=0.1, crf=0.1, wide=0.03, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
-DIALOGUES = Penalties(cost=0.1, crf=0.1, wide=0.03, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
-CALLS = Penalties(cost=0.1, crf=0.1, wide=0.03, ldcrf=0.3, shdcrf=0.3, sparsity=0.05)
+DIALOGUES = Penalties(cost=0.03, crf=1.0, wide=0.1, ldcrf=3.0, shdcrf=1.0, sparsity=0.05)
+CALLS = Penalties(cost=0.1, crf=0.3, wide=0.3, ldcrf=0.3, shdcrf=1.0, sparsity=0.005)
+SERVICES = DIALOGUES
+COARSE_ACTS = replace(CALLS, ldcrf=3.0, shdcrf=3.0)
 MEANING: dict[str, tuple[int, dict[str, Any], Penalties]] = {
     "searches": (4, PER_QUERY, INVENTED),
-    "acts": (6, TEXTS, CALLS),
-    "intents": (3, TEXTS, DIALOGUES),
+    "acts": (6, TEXTS, COARSE_ACTS),
+    "intents": (3, TEXTS, SERVICES),
 }
-"""States a label, windows, penalties."""
+"""States a label, windows, penalties; the latter chosen by the F of the coarse labels."""
