@@ -26,6 +26,9 @@ PACKAGES = (
     "duckdb",
 )
 
+SHORTEST = 0.5
+"""Seconds below which nothing is said of how busy others kept the cores."""
+
 
 @dataclass
 class Samples:
@@ -83,6 +86,9 @@ class Ratio:
     def spread(self) -> tuple[float, float]:
         return self.low, self.high
 
+    def __str__(self) -> str:
+        return f"{self.middle:.3g}x ({self.low:.3g} .. {self.high:.3g})"
+
 
 def alternate(systems: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Samples]:
     """Run every system once a round, in turn, so that a change of the machine's pace meets all.
@@ -104,15 +110,21 @@ class Others:
 
     def __init__(self) -> None:
         self._before = self._now()
+        self._last = 0.0
 
     def cores(self) -> float | None:
-        """Return the mean number of cores, or None where the system does not tell."""
+        """Return the mean number of cores, or None where the system does not tell.
+
+        What is asked again at once is answered as before: ticks are too coarse to tell.
+        """
         before, now = self._before, self._now()
-        self._before = now
         if before is None or now is None:
             return None
         passed, busy, own = (b - a for a, b in zip(before, now, strict=True))
-        return max(busy - own, 0.0) / passed if passed > 0.0 else 0.0
+        if passed >= SHORTEST:
+            self._before = now
+            self._last = max(busy - own, 0.0) / passed
+        return self._last
 
     @staticmethod
     def _now() -> tuple[float, float, float] | None:

@@ -37,10 +37,11 @@ def curve(setting: Setting, name: str, one_of: int) -> Table:
     rows: list[Row] = []
     for share in SHARES[::3] if setting.quick else SHARES:
         rows += _at(share, train, test, drawn)
+    scored = sum(row.figure is not None for row in rows)
     notes = [
         f"Trained on {train.name}, each label known with the probability said (seed {SEED});"
         f" default windows, l2 {L2:g}, at most {MAX_ITERATIONS} iterations; tested on {test.name},"
-        f" {len(rows)} settings scored once each, none chosen.",
+        f" {scored} settings scored once each, none chosen.",
         "Left out: only sentences whose labels are all known. As O: unknown labels taken for O.",
         "Spread: 95 % of the paired bootstrap over sentences; of the ways beside, the difference"
         " from the clamp.",

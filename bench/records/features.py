@@ -64,8 +64,10 @@ def token_windows(setting: Setting) -> Iterator[Table]:
 def _rows(samples: dict[str, Samples], tokens: int) -> Iterator[Row]:
     for name, taken in samples.items():
         ratio = Ratio.of(samples[PLAIN].wall, taken.wall)
+        by_cpu = Ratio.of(samples[PLAIN].cpu, taken.cpu)
         spread = None if name == PLAIN else ratio.spread
-        yield Row(name, tokens / median(taken.wall), ratio.middle, spread, None, str(taken))
+        note = f"by CPU time {by_cpu}; {taken}"
+        yield Row(name, tokens / median(taken.wall), ratio.middle, spread, None, note)
 
 
 def plain_strings(sentences: list[list[str]]) -> list[list[list[str]]]:

@@ -18,7 +18,7 @@ from bench.records.reading_spoilt import MEMORY, SECONDS, Tally
 from bench.tables import Bar, Row, Table
 from purport.fold.thread_engine import available_cores
 
-TEXTS, TABLES = 88_000, 20_000
+TEXTS, TABLES = 62_000, 22_000
 """So many inputs of each text format, and of each table format: a million together."""
 AT_ONCE = 20_000
 """So many inputs are read by one process."""
@@ -47,8 +47,9 @@ def run(setting: Setting) -> Iterator[Table]:
         f"{inputs:,} inputs in {time.perf_counter() - began:.0f} s, in processes that may have"
         f" {MEMORY >> 30} GB of addresses and {SECONDS:g} s an input; the number of an input makes"
         " it again (`Original.spoilt`).",
-        'Each is read with on_error="raise" and "skip". A finding is anything but an error of'
-        " purport, a crash, a hang; a count, a row number or a reason that differs between the two"
+        'Each is read with on_error="raise" and "skip", and as large files are, many lines at once.'
+        " A finding is anything but an error of"
+        " purport, a crash, a hang; a count, a row number or a reason that differs between them"
         " or from a count of the lines; and what is read, written and then reads otherwise.",
     ]
     yield Table("What spoilt files do", "findings", rows, notes, judged=not setting.quick)

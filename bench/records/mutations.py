@@ -30,6 +30,17 @@ LOG = [
     {"id": "s2", "steps": [{"obs": "東京", "clicked": ["d1", "d2"], "label": "learn"}], "day": "3"},
     {"id": "s3", "steps": [{"features": {"tabs": 0.5}}]},
 ]
+PLAIN_TALK = [
+    {"id": "u1", "tokens": ["fly", "to"], "slots": ["O", "O"], "intent": "go"},
+    {"id": "u2", "tokens": ["東京"], "slots": ["B-city"], "intent": "go"},
+    {"id": "u3", "tokens": ["stop"], "slots": ["O"], "intent": "halt"},
+]
+PLAIN_LOG = [
+    {"id": "s1", "steps": [{"obs": "a b", "label": "buy", "t": 12}, {"obs": "東京", "t": 1.5}]},
+    {"id": "s2", "steps": [{"obs": "c", "clicked": ["d1", "d2"], "who": "u1"}]},
+    {"id": "s3", "steps": [{"obs": "d", "label": "buy", "t": 13}]},
+]
+"""What large files hold as a rule, and what is then taken many lines at once."""
 WHOLE = re.compile(rb"\d+")
 TOKENS = [
     b"\0", b"\n", b"\r\n", b"\t", b" ", b'"', b"\\", b"\\ud800", b"\xff", b"\xef\xbb\xbf",
@@ -92,6 +103,12 @@ def originals() -> dict[str, Original]:
                 data = path.read_bytes()
                 data = gzip.decompress(data) if ending.endswith(".gz") else data
                 found.append(Original(f"{kind.__name__} {ending[1:]}", kind, ending, data))
+        for kind, rows in ((Utterances, PLAIN_TALK), (Sessions, PLAIN_LOG)):
+            for ending in (".jsonl", ".tsv"):
+                path = Path(folder) / f"plain{ending}"
+                kind.from_rows(rows).write(path)
+                name = f"plain {kind.__name__} {ending[1:]}"
+                found.append(Original(name, kind, ending, path.read_bytes()))
     found.append(Original("Utterances text", Utterances, ".txt", b"play some jazz\nstop\n"))
     return {original.name: original for original in [*found, *_tables_of_steps()]}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +63,9 @@ def ours(path: Path, is_log: bool) -> Ragged:
 def by_pyarrow(path: Path, is_log: bool) -> Ragged:
     """Read with pyarrow; rows of steps are grouped where the id changes, as they stand together."""
     if path.suffix == ".parquet":
-        table = pyarrow.parquet.read_table(path, use_threads=False)
+        # As codes right away, which is the quickest way to them; of lists it gives them as well.
+        strings = list(STEP) if is_log else [f"{name}.list.element" for name in TOKEN]
+        table = pyarrow.parquet.read_table(path, use_threads=False, read_dictionary=strings)
     elif path.suffix == ".tsv":
         table = pyarrow.csv.read_csv(
             path,
@@ -71,7 +74,7 @@ def by_pyarrow(path: Path, is_log: bool) -> Ragged:
         )
     else:
         table = pyarrow.json.read_json(
-            path, read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=1 << 26)
+            path, read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=1 << 22)
         )
     table = table.combine_chunks()
     if is_log and "obs" in table.column_names:
@@ -95,11 +98,7 @@ def by_pyarrow(path: Path, is_log: bool) -> Ragged:
 
 def by_duckdb(path: Path, is_log: bool) -> Ragged:
     """Let DuckDB group and give lists; Arrow takes them apart."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        connection.execute("SET threads = 1")
-        table = connection.sql(_query(path, is_log)).to_arrow_table().combine_chunks()
+    table = _connection().sql(_query(path, is_log)).to_arrow_table().combine_chunks()
     if is_log and path.suffix == ".jsonl":
         steps = table["steps"].combine_chunks()
         flat = steps.flatten()
@@ -110,6 +109,16 @@ def by_duckdb(path: Path, is_log: bool) -> Ragged:
     columns = {name: _coded(column.flatten()) for name, column in lists.items()}
     times = _numbers(table["t"].combine_chunks().flatten()) if is_log else None
     return Ragged(_ids(table), offsets, columns, times)
+
+
+@cache
+def _connection() -> Any:
+    """Return a database in memory; to make one takes as long as to read a small file."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET threads = 1")
+    return connection
 
 
 def by_python(path: Path, is_log: bool) -> list[Any]:
@@ -171,7 +180,7 @@ def _offsets(lists: pa.Array) -> Any:
 
 
 def _coded(column: pa.Array) -> tuple[Any, Any]:
-    encoded = column.dictionary_encode()
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
 
 

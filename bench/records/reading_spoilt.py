@@ -22,6 +22,7 @@ from types import FrameType
 from bench.records.mutations import Original, originals
 from bench.timing import peak_megabytes
 from purport.errors import PurportError, RecordError, SkippedRowsWarning
+from purport.records import plain_lines, sources
 from purport.records.records import Records
 
 SECONDS = 10.0
@@ -110,6 +111,8 @@ def check(kind: type[Records], path: Path, thoroughly: bool) -> int | None:
     """Read a file both ways; return how many rows were left out, None if it was refused."""
     skipped = _leave_out(kind, path)
     strict = _strictly(kind, path)
+    if ".jsonl" in path.suffixes or ".tsv" in path.suffixes:
+        _check_at_once(kind, path, skipped, block=1 if thoroughly else sources.BLOCK)
     if isinstance(skipped, PurportError):
         # Rows before the fault of the whole may raise first.
         before = isinstance(strict, RecordError) or "not UTF-8" in str(strict)
@@ -135,6 +138,26 @@ def check(kind: type[Records], path: Path, thoroughly: bool) -> int | None:
         if kind.read(written) != records:
             raise WrongError("what was read is written and then reads otherwise")
     return records.skipped
+
+
+def _check_at_once(
+    kind: type[Records],
+    path: Path,
+    expected: tuple[Records, str, str | None] | PurportError,
+    block: int,
+) -> None:
+    """Read a file as large ones are read, many lines at once; it must give the same."""
+    before = plain_lines.FEWEST, sources.BLOCK
+    plain_lines.FEWEST, sources.BLOCK = 0, block
+    try:
+        found = _leave_out(kind, path)
+    finally:
+        plain_lines.FEWEST, sources.BLOCK = before
+    if isinstance(found, PurportError) or isinstance(expected, PurportError):
+        if str(found) != str(expected):
+            raise WrongError(f"line by line: {expected}; many lines at once: {found}")
+    elif found != expected or found[0].skipped != expected[0].skipped:
+        raise WrongError(f"line by line: {expected[2]}; many lines at once: {found[2]}, or others")
 
 
 def _leave_out(kind: type[Records], path: Path) -> tuple[Records, str, str | None] | PurportError:

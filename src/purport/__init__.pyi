@@ -2,6 +2,7 @@ from purport import fold
 from purport.errors import (
     CheckFailedError,
     ConvergenceWarning,
+    DataConversionWarning,
     DependencyError,
     FormatError,
     InputError,
@@ -22,6 +23,7 @@ from purport.errors import (
 from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
+from purport.margin.svm import LinearSVM
 from purport.measure import flat as metrics
 from purport.measure import scorers
 from purport.records.sessions import Sessions
@@ -42,10 +44,12 @@ __all__ = [
     "SHDCRF",
     "CheckFailedError",
     "ConvergenceWarning",
+    "DataConversionWarning",
     "DependencyError",
     "FormatError",
     "InputError",
     "KernelCacheWarning",
+    "LinearSVM",
     "ModelCorruptError",
     "ModelError",
     "ModelTooNewError",

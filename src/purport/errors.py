@@ -18,6 +18,7 @@
 
     PurportWarning            (a UserWarning)
     ├── ConvergenceWarning    the optimiser stopped before it was done
+    ├── DataConversionWarning what was given was taken for what was meant
     ├── SkippedRowsWarning    bad rows were left out, as asked
     ├── UnseenWarning         labels or features that the model has never met
     └── KernelCacheWarning    compiled kernels cannot be kept between runs
@@ -35,6 +36,7 @@ import sys
 __all__ = [
     "CheckFailedError",
     "ConvergenceWarning",
+    "DataConversionWarning",
     "DependencyError",
     "FormatError",
     "InputError",
@@ -302,6 +304,23 @@ class PurportWarning(UserWarning):
 
 class ConvergenceWarning(PurportWarning):
     """The optimiser stopped before it was done."""
+
+
+class DataConversionWarning(PurportWarning):
+    """What was given was taken for what was meant."""
+
+    @classmethod
+    def kind(cls) -> type[DataConversionWarning]:
+        """Return the class to warn with: where scikit-learn is in use, its own one too."""
+        loaded = "sklearn.exceptions" in sys.modules
+        return _conversion_as_in_scikit_learn() if loaded else cls
+
+
+@functools.cache
+def _conversion_as_in_scikit_learn() -> type[DataConversionWarning]:
+    theirs = sys.modules["sklearn.exceptions"].DataConversionWarning
+    bases = (DataConversionWarning, theirs)
+    return type("DataConversionWarning", bases, {"__module__": __name__})
 
 
 class SkippedRowsWarning(PurportWarning):

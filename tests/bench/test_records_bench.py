@@ -138,6 +138,7 @@ def test_a_process_that_dies_is_a_finding_and_the_rest_is_read(
 
 
 @linux_only
+@pytest.mark.filterwarnings("ignore:.* has text alone")
 def test_the_table_of_the_fuzzer_counts_all_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     def told(original: object, count: int) -> Tally:
         return Tally(good=count - 1, findings=["one"])

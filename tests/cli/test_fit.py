@@ -80,6 +80,90 @@ def test_inspect_shows_no_text_that_few_people_sent(capsys, here):
     assert "text=my own name" in names
 
 
+@pytest.fixture
+def logs(here):
+    invented_sessions(60, 1).write(here / "log.jsonl")
+    invented_sessions(20, 2).write(here / "new.jsonl")
+    more = invented_sessions(40, 3)
+    purport.Sessions.from_lists(more.texts).write(here / "more.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("options", "states"),
+    [
+        (["--model", "ldcrf"], 8),
+        (["--model", "ldcrf", "--states-per-label", "2", "--restarts", "2"], 4),
+        (["--model", "shdcrf", "--states", "5", "--sparsity", "0.01", "--seed", "3"], 5),
+        (["--model", "shdcrf", "--states", "4", "--unlabeled", "more.jsonl"], 4),
+    ],
+)
+def test_hidden_states_are_learnt_labelled_and_tested(capsys, logs, options, states):
+    words = ["fit", "sessions", "log.jsonl", "-o", "m", *options]
+    code, out, err = run(capsys, *words, "--dev", "new.jsonl", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["states"], told["l2"], told["labels"]) == (states, 0.3, 2)
+    assert told["dev"]["accuracy"] > 0.9
+    assert f"m: {options[1].upper()}(" in err
+    assert "l2=0.3" in err
+    model = purport.load("m")
+    assert model.get_params()["tol"] == 1e-4
+    code, out, _ = run(capsys, "label", "m", "new.jsonl")
+    assert code == 0
+    assert len(out.splitlines()) == 20
+    assert run(capsys, "evaluate", "m", "new.jsonl", "--min-accuracy", "0.9")[0] == 0
+
+
+def test_sessions_without_labels_are_learnt_from_as_asked(capsys, logs):
+    words = ["fit", "sessions", "log.jsonl", "--model", "shdcrf", "--states", "4"]
+    words += ["--unlabeled", "more.jsonl"]
+    code, _, err = run(capsys, *words, "-o", "a")
+    assert code == 0
+    assert "a: learnt from 40 sessions without labels, too." in err
+    assert "semi='self-training'" in err
+    assert run(capsys, *words, "-o", "b", "--semi", "free-sum", "-q") == (0, "", "")
+    first, second = purport.load("a"), purport.load("b")
+    assert (first.semi, second.semi) == ("self-training", "free-sum")
+
+
+def test_the_penalty_of_hidden_states_is_chosen(capsys, logs):
+    words = ["fit", "sessions", "log.jsonl", "--model", "ldcrf", "--states-per-label", "2"]
+    code, out, err = run(capsys, *words, "-o", "m", "--tune", "--budget", "1", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["l2"] in [trial["l2"] for trial in told["tuned"]]
+    assert purport.load("m").l2 == told["l2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--states", "4"], "--states goes with --model shdcrf alone"),
+        (["--sparsity", "0.1"], "--sparsity goes with --model shdcrf alone"),
+        (["--restarts", "2"], "--restarts goes with --model ldcrf or shdcrf"),
+        (["--states-per-label", "4"], "--states-per-label goes with --model ldcrf alone"),
+        (["--model", "shdcrf", "--states-per-label", "4"], "--model ldcrf alone"),
+        (["--model", "ldcrf", "--states", "4"], "--states goes with --model shdcrf alone"),
+        (["--model", "ldcrf", "--l1", "1"], "--l1 goes with --model crf alone"),
+        (["--model", "shdcrf", "--passes", "2"], "--passes goes with --model crf alone"),
+        (
+            ["--model", "ldcrf", "--early-stop", "--dev", "new.jsonl"],
+            "--early-stop goes with --model crf alone",
+        ),
+        (["--unlabeled", "more.jsonl"], "--unlabeled goes with --model shdcrf alone"),
+        (["--model", "shdcrf", "--semi", "free-sum"], "--semi says how --unlabeled"),
+        (["--model", "shdcrf", "--unlabeled", "nowhere.jsonl"], "no such file"),
+        (["--model", "shdcrf", "--l2", "1", "--tune"], "does not go with --l2"),
+        (["--model", "hmm"], "hmm"),
+    ],
+)
+def test_options_that_do_not_go_with_the_model(capsys, logs, here, words, message):
+    code, out, err = run(capsys, "fit", "sessions", "log.jsonl", "-o", "m", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not (here / "m").exists()
+
+
 def test_activities_are_learnt_from_sensors(capsys, here):
     lines = ["day\ttime\traw\tlabel"]
     for day in range(6):

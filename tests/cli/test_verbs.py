@@ -16,6 +16,7 @@ from purport.cli import console
 from purport.cli.program import VERBS, main
 from purport.cli.warm import kernel_modules
 from purport.errors import PurportWarning
+from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
 from purport.store.folders import save
@@ -24,13 +25,14 @@ from purport.study.demonstration import demonstrate
 from purport.version import VERSION
 
 SECRET = "xyzzysecretword"
+FEW_SESSIONS = {"train_sessions": 60, "test_sessions": 25, "unlabeled": 20}
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory):
     """Return a folder with train.jsonl, test.jsonl, new.jsonl and slots-model."""
     folder = tmp_path_factory.mktemp("world")
-    demonstrate(folder, train=200, test=60)
+    demonstrate(folder, train=200, test=60, **FEW_SESSIONS)
     return folder
 
 
@@ -390,18 +392,77 @@ def test_study_writes_a_report_without_words(capsys, world):
     assert Path("report.html").exists()
 
 
+def test_a_study_of_sessions_shows_only_what_enough_people_sent(capsys, world):
+    log = Sessions.read(world / "train-sessions.jsonl")
+    rows = list(log.rows())
+    for number, row in enumerate(rows):
+        row["steps"][0] |= {"obs": f"{SECRET} {number % 4}", "who": f"u{number % 4}"}
+        row["steps"][-1] |= {"obs": "everybodys query"}
+    with Path("log.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    words = ("study", "log.jsonl", "log.jsonl", "-o", "r.html")
+    code, out, err = run(capsys, *words, "--unlabeled", world / "unlabeled-sessions.jsonl")
+    assert code == 0, err
+    assert out.startswith("sessions: ")
+    html = Path("r.html").read_text(encoding="utf-8")
+    assert "SHDCRF, self-trained" in html
+    assert SECRET not in out + err + html
+    assert "No sessions are shown" in html
+    code, out, _ = run(
+        capsys, "study", "log.jsonl", "log.jsonl", "--json", "-q", "--as", "sessions"
+    )
+    assert code == 0
+    told = json.loads(out)["sessions"]
+    assert [model["name"] for model in told["models"]][2:] == ["CRF", "LDCRF", "SHDCRF"]
+    assert "query" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("{train}", "{test}", "--unlabeled", "{test}"), "in studies of sessions alone"),
+        (("{train}", "{test}", "--groups", "day"), "--groups is for sessions"),
+        (("{log}", "{log}", "--groups", "day"), "no field 'day'"),
+        (("{train}", "{log}"), "tokens"),
+        (("{log}", "{test}"), "steps"),
+        (("{log}", "{more}"), "The test records have no labels"),
+        (("{more}", "{log}"), "The training records have no labels"),
+        (("{log}", "{log}", "--as", "utterances"), "tokens"),
+    ],
+)
+def test_a_study_of_what_does_not_fit(capsys, world, words, said):
+    files = {
+        "train": "train",
+        "test": "test",
+        "log": "train-sessions",
+        "more": "unlabeled-sessions",
+    }
+    places = {name: world / f"{file}.jsonl" for name, file in files.items()}
+    code, out, err = run(capsys, "study", *(word.format(**places) for word in words))
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not Path("report.html").exists()
+
+
 def test_demo_writes_what_it_says_and_its_advice_works(capsys, monkeypatch):
-    monkeypatch.setattr(demonstrate, "__kwdefaults__", {**demonstrate.__kwdefaults__, "train": 100})
+    few = {"train": 100, **FEW_SESSIONS}
+    monkeypatch.setattr(demonstrate, "__kwdefaults__", {**demonstrate.__kwdefaults__, **few})
     code, out, err = run(capsys, "demo", "--out", "my demo")
     assert code == 0
     assert out.startswith("slots: F1")
-    for name in ("report.html", "slots-model", "train.jsonl", "test.jsonl", "new.jsonl"):
+    assert "\nsessions: " in out
+    for name in (
+        *("report.html", "slots-model", "train.jsonl", "test.jsonl", "new.jsonl"),
+        *("sessions-model", "train-sessions.jsonl", "test-sessions.jsonl"),
+        "unlabeled-sessions.jsonl",
+    ):
         assert name in err
         assert Path("my demo", name).exists()
+    assert Sessions.read("my demo/unlabeled-sessions.jsonl").known_labels is None
     import shlex
 
     advice = [line for line in err.splitlines() if line.startswith("  purport ")]
-    assert len(advice) == 3
+    assert len(advice) == 4
     for line in advice:
         assert run(capsys, *shlex.split(line)[1:])[0] == 0
     code, _, err = run(capsys, "demo", "--out", "my demo")

@@ -20,6 +20,7 @@ from purport.features.rows import Rows
 from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.token_windows import TokenWindows
+from purport.margin.svm import LinearSVM
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence import partitions
@@ -165,6 +166,23 @@ def without_loose_insides(talk: Utterances) -> Utterances:
     return Utterances.from_lists(talk.tokens, slots=slots)
 
 
+def label_of_each_row(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is np.ndarray
+    assert found.shape == (len(asked),)
+    assert found.dtype == model.classes_.dtype
+    assert set(found.tolist()) <= set(model.classes_.tolist())
+
+
+def scores_of_each_row(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is np.ndarray
+    assert found.dtype == np.float64
+    assert found.shape == (len(asked), len(model.classes_))
+
+
+RANDOM = np.random.default_rng(7)
+DRAWN = RANDOM.normal(size=(200, 5))
+LETTERS = np.array(list("abc"))[np.argmax(DRAWN[:, :3] + RANDOM.normal(size=(200, 3)), axis=1)]
+ROWS = {"predict": label_of_each_row, "decision_function": scores_of_each_row}
 SEQUENCES = {
     "predict": labels_of_each,
     "predict_proba": probabilities_of_each,
@@ -235,6 +253,23 @@ CASES = {
         watched(20, QUERIES, seed=6),
         HIDDEN,
         [(LOG,), (LOG[:0],), (LOG[:0], [])],
+    ),
+    "LinearSVM on numbers": Case(
+        lambda **changed: LinearSVM(**{"C": 0.5, "class_weight": {"b": 2.0}} | changed),
+        (DRAWN, LETTERS),
+        DRAWN[::3],
+        ROWS,
+        [(DRAWN[:0], []), (DRAWN, [None] * len(DRAWN)), ([], [])],
+    ),
+    "LinearSVM on lists": Case(
+        lambda **changed: LinearSVM(**{"multi_class": "ovr", "fit_intercept": False} | changed),
+        (
+            [position for sequence in features(TALK) for position in sequence],
+            [label for labels in TALK.slots for label in labels],
+        ),
+        [position for sequence in features(OTHER) for position in sequence],
+        ROWS,
+        [([], []), ([["a"]], [None])],
     ),
     "TokenWindows": Case(
         lambda **changed: TokenWindows(**{"words": (-1, 1), "prefixes": [2, 3]} | changed),
@@ -374,7 +409,9 @@ def test_its_repr_shows_what_differs_and_can_be_read_back(case: Case) -> None:
     kind = type(case.make())
     assert repr(kind()) == f"{kind.__name__}()"
     model = case.make()
-    read = eval(repr(model), {kind.__name__: kind for kind in (CRF, LDCRF, SHDCRF, *ENCODERS)})
+    read = eval(
+        repr(model), {kind.__name__: kind for kind in (CRF, LDCRF, SHDCRF, LinearSVM, *ENCODERS)}
+    )
     assert repr(read) == repr(model)
 
 

@@ -370,6 +370,8 @@ def test_readers_of_batches_are_frames() -> None:
 def test_bad_groups() -> None:
     with pytest.raises(ShapeError, match="by has length 1, but the list of records has length"):
         LOG.split(0.5, 0.5, by=["a"])
+    with pytest.raises(InputError, match="by must be a field, or one value a record; got int"):
+        LOG.split(0.5, 0.5, by=5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="Groups must be single values"):
         LOG.split(0.5, 0.5, by=[[1]] * len(LOG))
     for wrong in ("x", -1, 1.5, True):

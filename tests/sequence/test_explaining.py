@@ -194,6 +194,20 @@ def drawn_log(who=None):
     )
 
 
+def test_words_of_a_neighbour_count_for_who_sent_them():
+    steps = [[f"{SECRET} x", f"answer {number}", "y"] for number in range(8)]
+    people = [["agent", f"u{number}", f"u{number}"] for number in range(8)]
+    log = Sessions.from_lists(steps, labels=[["a", "b", "a"]] * 8, who=people)
+    model = LDCRF(1).fit(log)
+    assert SECRET not in repr(model.explain(log, top=10_000))
+    shown = repr(model.explain(log, top=10_000, min_people=1))
+    assert f"'word[-1]={SECRET}'" in shown
+    assert f"'dropped={SECRET}'" in shown
+    own = model.set_params(features=SessionWindows(words=(2, 2), text=False)).fit(log)
+    # Of a word that is no feature of its own nobody knows who sent it.
+    assert f"dropped={SECRET}" not in repr(own.explain(log, top=10_000, min_people=1))
+
+
 @pytest.mark.parametrize("windows", [None, SessionWindows(characters=(2, 9), lowercase=False)])
 def test_what_few_people_typed_in_sessions_is_nowhere(windows):
     log = drawn_log()
@@ -221,12 +235,12 @@ def test_one_person_in_many_sessions_is_one():
     assert any(name.startswith("before=") for name in names)
 
 
-def test_without_data_no_whole_text_is_said():
+def test_without_data_only_whole_texts_of_enough_people_are_said():
     model = SHDCRF(4, random_state=1).fit(drawn_log())
-    said = repr(model.explain(top=10_000))
-    assert "text=" not in said
-    assert "text[-1]=" not in said
-    assert "word=map" in said
+    names = {name for summary in model.explain(top=10_000) for name, _ in summary.features}
+    texts = {name.partition("=")[2] for name in names if name.startswith("text")}
+    assert texts == {"map of rome", "rome hotel", "love song"}
+    assert "word=map" in names
 
 
 def test_texts_that_may_be_shown_come_first():

@@ -10,6 +10,9 @@ from purport.measure.slots import slot_scores
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
+from purport.sequence.ldcrf import LDCRF
+from purport.sequence.shdcrf import SHDCRF
+from purport.simulate.searches import SearchWorld
 from purport.simulate.utterances import utterance_world
 from purport.study import tuning
 from purport.study.tuning import choose_l2
@@ -134,6 +137,18 @@ def test_sessions_are_scored_by_the_share_that_is_right():
     tuned = choose_l2(CRF(max_iter=300), log, values=[1.0, 0.1], folds=3)
     assert tuned.measure == "right"
     assert tuned.trials[-1].score == 1.0
+
+
+@pytest.mark.parametrize("model", [LDCRF(2), SHDCRF(4)])
+def test_models_with_hidden_states_start_anew_at_each_penalty(model):
+    log = SearchWorld(seed=5).sessions(40, random_state=1).sessions
+    model = model.set_params(max_iter=20)
+    tuned = choose_l2(model, log, values=[3.0, 0.3], folds=2)
+    alone = choose_l2(model, log, values=[3.0], folds=2)
+    assert [trial.l2 for trial in tuned.trials] == [0.3, 3.0]
+    assert tuned.trials[-1].score == alone.trials[0].score
+    assert tuned.trials[-1].log_likelihood == alone.trials[0].log_likelihood
+    assert not model._is_fitted()
 
 
 def test_what_cannot_be_tuned(talk):

@@ -24,6 +24,7 @@ from purport.cli.options import (
     BadRows,
     Columns,
     Force,
+    Held,
     OnError,
     Quiet,
     Records,
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
     from purport.records import records
 
 BATCH = 1000
-
-
-class Held(StrEnum):
-    """Which records the input holds."""
-
-    utterances = "utterances"
-    sessions = "sessions"
 
 
 class Written(StrEnum):

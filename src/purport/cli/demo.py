@@ -24,7 +24,7 @@ def demo(
 ) -> None:
     """Show everything on invented data.
 
-    Writes a report, a model and the data, and says how to go on with them.
+    Writes a report, two models and the data, and says how to go on with them.
     """
     _check_folder(out, force)
     from purport.study.demonstration import demonstrate
@@ -33,13 +33,14 @@ def demo(
     write("\n".join(made.headlines))
     say(f"\nWritten to {out}:", quiet)
     for name, what in made.files.items():
-        say(f"  {name:<14} {what}", quiet)
+        say(f"  {name:<24} {what}", quiet)
     model, data = shlex.quote(str(out / "slots-model")), shlex.quote(str(out))
     say(
         f"\nOpen {out / 'report.html'} in a browser. Then try:\n"
         f"  purport label {model} {data}/new.jsonl\n"
         f"  purport evaluate {model} {data}/test.jsonl\n"
-        f"  purport inspect {model} --label B-artist",
+        f"  purport inspect {model} --label B-artist\n"
+        f"  purport evaluate {shlex.quote(str(out / 'sessions-model'))} {data}/test-sessions.jsonl",
         quiet,
     )
 

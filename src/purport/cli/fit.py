@@ -21,12 +21,12 @@ from purport.cli.options import (
     named_columns,
 )
 from purport.errors import InputError
-from purport.study.defaults import L2, L2_OF_STEPS, MAX_ITER
+from purport.study.defaults import L2, L2_HIDDEN, L2_OF_STEPS, MAX_ITER
 
 if TYPE_CHECKING:
     from purport.records.records import Records
-    from purport.sequence.crf import CRF
     from purport.study.learning import Course
+    from purport.study.session_models import SequenceModel
 
 fit = typer.Typer(
     no_args_is_help=True,
@@ -40,6 +40,21 @@ class Window(StrEnum):
 
     default = "default"
     rich = "rich"
+
+
+class ModelName(StrEnum):
+    """Which model of sessions."""
+
+    crf = "crf"
+    ldcrf = "ldcrf"
+    shdcrf = "shdcrf"
+
+
+class Semi(StrEnum):
+    """How sessions without labels are learnt from."""
+
+    self_training = "self-training"
+    free_sum = "free-sum"
 
 
 Train = Annotated[list[str], typer.Argument(metavar="TRAIN", help="Labelled records; - for stdin.")]
@@ -167,9 +182,65 @@ def slots(
 def sessions(
     train: Train,
     out: Out,
+    model: Annotated[
+        ModelName,
+        typer.Option(
+            help="crf has no hidden states, ldcrf some for each label, shdcrf lets labels share."
+        ),
+    ] = ModelName.crf,
+    states: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Hidden states.", show_default="32, for shdcrf"),
+    ] = None,
+    states_per_label: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Hidden states of each label.", show_default="4, for ldcrf"
+        ),
+    ] = None,
+    sparsity: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            help="The larger, the fewer labels a hidden state has.",
+            show_default="0.05, for shdcrf",
+        ),
+    ] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Train from so many starts and keep the best, with hidden states.",
+            show_default="1",
+        ),
+    ] = None,
+    unlabeled: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Sessions to learn from without labels, for shdcrf."),
+    ] = None,
+    semi: Annotated[
+        Semi | None,
+        typer.Option(
+            help="How: by labels that the model is sure of, or by the sum over all labels.",
+            show_default="self-training",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Decides what is left to chance.")
+    ] = None,
     dev: Dev = None,
     early_stop: EarlyStop = False,
-    l2: StepPenalty = None,
+    l2: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            help="Weight of the squares.",
+            show_default=f"{L2_OF_STEPS:g}, with hidden states {L2_HIDDEN:g}",
+        ),
+    ] = None,
     l1: SparsePenalty = 0.0,
     tune: Tune = False,
     budget: Budget = None,
@@ -185,24 +256,34 @@ def sessions(
     quiet: Quiet = False,
     traceback: Traceback = False,
 ) -> None:
-    """Learn the intent of every step of sessions (a conditional random field)."""
-    check_output(out, force)
-    from purport.records.sessions import Sessions
-    from purport.sequence.crf import CRF
-    from purport.study.learning import Course
+    """Learn the intent of every step of sessions (a conditional random field).
 
-    crf = CRF(
-        l2=_penalty(l2, L2_OF_STEPS, tune),
-        l1=l1,
-        max_iter=max_iter,
-        n_threads=threads,
-        verbose=not quiet,
-    )
+    Hidden states (ldcrf, shdcrf) find what several labels have in common from step to step.
+    """
+    check_output(out, force)
+    if semi is not None and unlabeled is None:
+        raise InputError("--semi says how --unlabeled is learnt from. Give both, or neither.")
+    from purport.records.sessions import Sessions
+    from purport.study.learning import Course
+    from purport.study.session_models import PENALTIES, Choice
+
+    chosen = Choice(
+        model.value,
+        _penalty(l2, PENALTIES[model.value], tune),
+        l1 or None,
+        max_iter,
+        states,
+        states_per_label,
+        sparsity,
+        restarts,
+        None if semi is None else semi.value,
+        seed,
+    ).make(threads, verbose=not quiet)
     course = Course(
         train, dev, early_stop, tune, budget, groups, passes, batch, on_error.value,
-        named_columns(columns),
+        named_columns(columns), unlabeled,
     )  # fmt: skip
-    _learn(Sessions, crf, course, out, force, as_json, quiet)
+    _learn(Sessions, chosen, course, out, force, as_json, quiet)
 
 
 @fit.command()
@@ -251,7 +332,7 @@ def activity(
 
 def _learn(
     kind: type[Records],
-    crf: CRF,
+    crf: SequenceModel,
     course: Course,
     out: Path,
     force: bool,

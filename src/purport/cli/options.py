@@ -19,6 +19,13 @@ class OnError(StrEnum):
     skip = "skip"
 
 
+class Held(StrEnum):
+    """Which records a file holds."""
+
+    utterances = "utterances"
+    sessions = "sessions"
+
+
 Quiet = Annotated[
     bool,
     typer.Option(

@@ -8,15 +8,34 @@ from typing import Annotated
 import typer
 
 from purport.cli.console import check_output_file, note, say, write, write_json
-from purport.cli.options import AsJson, BadRows, Force, OnError, Quiet, Threads, Traceback
+from purport.cli.options import AsJson, BadRows, Force, Held, OnError, Quiet, Threads, Traceback
+from purport.errors import InputError
 
 
 def study(
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Utterances to learn from.")],
-    test: Annotated[str, typer.Argument(metavar="TEST", help="Other utterances, to test on.")],
+    train: Annotated[
+        str, typer.Argument(metavar="TRAIN", help="Utterances or sessions to learn from.")
+    ],
+    test: Annotated[str, typer.Argument(metavar="TEST", help="Others of the kind, to test on.")],
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE", help="The report to write.")
     ] = Path("report.html"),
+    held: Annotated[
+        Held | None,
+        typer.Option("--as", help="What the files hold; told by their columns if not said."),
+    ] = None,
+    unlabeled: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Sessions without labels, to learn from as well."),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field of sessions with the user, call or day, which nothing cuts apart.",
+            show_default="who",
+        ),
+    ] = None,
     threads: Threads = None,
     on_error: BadRows = OnError.raise_,
     force: Force = False,
@@ -26,18 +45,17 @@ def study(
 ) -> None:
     """Train and test on your data and write a report.
 
-    The report is one HTML file that needs no network. It never shows what somebody said.
+    Of utterances it studies slots, of sessions the labels of steps. The report is one HTML file
+    that needs no network. It never shows what fewer than five different people sent.
     """
     check_output_file(out, force)
-    from purport.records.utterances import Utterances
     from purport.study.pipeline import run_study, write_report
-    from purport.study.stages import Material
+    from purport.study.stages import read_material
 
-    material = Material(
-        Utterances.read(train, on_error=on_error.value),
-        Utterances.read(test, on_error=on_error.value),
-    )
-    outcomes = run_study(material, n_threads=threads, verbose=not quiet)
+    material = read_material(train, test, unlabeled, held and held.value, on_error.value)
+    if groups is not None and material.train_sessions is None:
+        raise InputError("--groups is for sessions; the files hold utterances. Leave it out.")
+    outcomes = run_study(material, n_threads=threads, verbose=not quiet, groups=groups)
     subject = f"{Path(train).name} and {Path(test).name}"
     write_report(outcomes, out, subject, overwrite=force)
     if as_json:

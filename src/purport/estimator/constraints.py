@@ -150,6 +150,19 @@ class Named:
 
 
 @dataclass(frozen=True)
+class ByKey:
+    """A dict whose values, whatever their keys, each keep a constraint."""
+
+    each: Constraint
+
+    def allows(self, value: object) -> bool:
+        return isinstance(value, dict) and all(map(self.each.allows, value.values()))
+
+    def words(self) -> str:
+        return f"a dict whose values are each {self.each.words()}"
+
+
+@dataclass(frozen=True)
 class Phrases:
     """A list or tuple of strings, each with something else than spaces in it."""
 

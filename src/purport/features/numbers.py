@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -66,18 +67,22 @@ class NumberRows:
             The sequence of each row; the rows of one stand together. None makes every row a
             sequence.
         """
-        listed = _names_of(X)
-        if hasattr(X, "tocsr"):
-            columns, values, starts, width = _of_sparse(X)
-        else:
-            columns, values, starts, width = _of_dense(X)
-        if not np.all(np.isfinite(values)):
-            found = "NaN" if np.any(np.isnan(values)) else "infinity"
-            raise InputError(
-                f"Input X of {owner} contains {found}. Give finite numbers, or leave such rows out."
-            )
+        columns, values, starts, width = _entries(owner, X)
         offsets = offsets_of_groups(owner, groups, len(starts) - 1)
-        return cls(columns, values, starts, offsets, width, listed)
+        return cls(columns, values, starts, offsets, width, _names_of(X))
+
+    @classmethod
+    def apart(cls, owner: str, X: Any) -> NumberRows:
+        """Check a matrix whose rows have nothing to do with each other: each is a sequence.
+
+        Examples
+        --------
+        >>> NumberRows.apart("LinearSVM", [[0.5, 0.0], [0.0, 2.0]]).offsets.tolist()
+        [0, 1, 2]
+        """
+        columns, values, starts, width = _entries(owner, X)
+        offsets = np.arange(len(starts), dtype=np.int64)
+        return cls(columns, values, starts, offsets, width, _names_of(X))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -185,6 +190,18 @@ def _check_names(given: list[str], learnt: list[str]) -> None:
     )
 
 
+def _entries(owner: str, X: Any) -> tuple[Any, Any, Any, int]:
+    """Return the columns and the values of all rows, where each starts, and the width."""
+    entries = _of_sparse(X) if hasattr(X, "tocsr") else _of_dense(X)
+    values = entries[1]
+    if not np.all(np.isfinite(values)):
+        found = "NaN" if np.any(np.isnan(values)) else "infinity"
+        raise InputError(
+            f"Input X of {owner} contains {found}. Give finite numbers, or leave such rows out."
+        )
+    return entries
+
+
 def _of_sparse(X: Any) -> tuple[Any, Any, Any, int]:
     matrix = X.tocsr().copy()
     matrix.sum_duplicates()
@@ -280,3 +297,21 @@ def _lacks_some(values: NDArray[Any]) -> bool:
     except TypeError:  # what pandas puts for a missing value does not even say that it differs
         return True
     return bool(differ) or (values.dtype == object and any(each is None for each in values))
+
+
+def holds_numbers(X: Any) -> bool:
+    """Tell a matrix, a data frame or a list of lists of numbers from lists of features."""
+    if hasattr(X, "tocsr") or hasattr(X, "iloc") or hasattr(X, "select_dtypes"):
+        return True
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "biufc" or (X.ndim == 2 and X.size > 0 and _is_number(X[0, 0]))
+    if not isinstance(X, list | tuple):
+        return hasattr(X, "__array__")
+    first = next(
+        (row for row in X if isinstance(row, list | tuple | np.ndarray) and len(row)), None
+    )
+    return first is not None and _is_number(first[0])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number | np.bool_)

@@ -30,6 +30,20 @@ TYPED_FEATURES = re.compile(r"text(\[-?\d+\])?=")
 OF_TEXTS = re.compile(r"(text|word|characters|added|kept|dropped)(\[-?\d+\])?=")
 """The features that hold something of what somebody typed."""
 
+_OF_NEIGHBOURS = re.compile(r"(?:(text|word|characters)\[-?\d+\]|dropped)=")
+
+
+def own_feature(name: str) -> str:
+    """Return the feature that a text's own step has, of one that may be a neighbour's.
+
+    Examples
+    --------
+    >>> own_feature("word[-1]=flights"), own_feature("dropped=cheap"), own_feature("kept=rome")
+    ('word=flights', 'word=cheap', 'kept=rome')
+    """
+    told = _OF_NEIGHBOURS.match(name)
+    return name if told is None else f"{told[1] or 'word'}={name[told.end() :]}"
+
 
 class SessionWindows(StepWindows):
     """What a step of a session says, alone, beside its neighbours and in its place.

@@ -170,6 +170,35 @@ def number_rows(
     return count
 
 
+def fingerprints(
+    columns: NDArray[np.int32], values: NDArray[np.float64], starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return a number of 64 bits for each row, the same wherever and whenever the row is met.
+
+    Examples
+    --------
+    >>> columns, values = np.array([0, 2, 0, 2, 1], np.int32), np.ones(5)
+    >>> first, second, third = fingerprints(columns, values, np.array([0, 2, 4, 5]))
+    >>> bool(first == second), bool(first == third)
+    (True, False)
+    """
+    found = np.empty(len(starts) - 1, np.int64)
+    hash_rows(columns, (values + 0.0).view(np.int64), starts, found)
+    return found
+
+
+@kernel("void(int32[::1], int64[::1], int64[::1], int64[::1])")
+def hash_rows(
+    columns: NDArray[np.int32],
+    bits: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> None:
+    """Hash all rows: columns, bits, starts as in `sort_rows`; found: (P,) is filled."""
+    for position in range(len(found)):
+        found[position] = np.int64(hash_row(columns, bits, starts[position], starts[position + 1]))
+
+
 @kernel()
 def hash_row(
     columns: NDArray[np.int32], bits: NDArray[np.int64], start: int, stop: int

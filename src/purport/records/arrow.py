@@ -181,6 +181,39 @@ def numbers_of(column: pa.ChunkedArray | pa.Array) -> NDArray[np.float64]:
     return frozen(np.array(values))
 
 
+def identities_of(column: pa.ChunkedArray) -> Coded:
+    """Return a column of names, or of whole numbers, as strings; raises `UnfitError` else."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.string())
+    return coded_of(column)
+
+
+def spaced_lists(column: pa.ChunkedArray, no_value: str | None = None) -> pa.Array:
+    """Return cells that are parted by single spaces as lists of strings; `UnfitError` else.
+
+    Null stands for a part that is `no_value`, and for a cell that is null.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> spaced_lists(pa.chunked_array([["O _", None]]), "_").to_pylist()
+    [['O', None], None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values, offsets, present = lists_of(pc.split_pattern(_plain_array(column), " "))
+    if pc.any(pc.equal(values, "")).as_py():
+        raise UnfitError
+    if no_value is not None:
+        none = pc.equal(values, no_value)
+        if pc.any(none).as_py():
+            values = pc.if_else(none, pa.scalar(None, values.type), values)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=pa.array(~present))
+
+
 def known_of(column: Coded) -> Coded | None:
     """Return a column, None when it has not a single string."""
     return column if np.any(column.codes != UNKNOWN) else None

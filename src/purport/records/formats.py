@@ -20,7 +20,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import Any
 
@@ -45,6 +45,10 @@ TAGGED = frozenset({"tokens", "slots", "labels"})
 NUMBERS = frozenset({"t", "probability", "session.probability"})
 """The fields whose text is read as a number again."""
 
+DEEPEST = 200
+"""So deep JSON may be nested. Python's own bound depends on how deep the caller stands."""
+
+_NO_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[^\[\]{}"]+', re.DOTALL)
 _COMMENT = re.compile(r"# (\S+) = (.*)", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LINE_BREAKERS = frozenset("\t\n\r\0")
@@ -113,12 +117,40 @@ def read_tsv(
     >>> list(read_tsv(lines, Faults("raise", "example"), needed=("text",)))
     [(2, {'text': 'stop'})]
     """
-    header: list[str] = []
+    each = iter(lines)
+    header = read_header(each, faults.source, needed, renamed)
+    yield from read_cells(each, header, faults)
+
+
+def read_header(
+    lines: Iterable[Line],
+    source: str,
+    needed: tuple[str, ...],
+    renamed: Mapping[str, str] = NOTHING_RENAMED,
+) -> list[str]:
+    r"""Take the lines of TSV up to its header; return our names of its columns.
+
+    Examples
+    --------
+    >>> read_header([(1, "id\ttext")], "example", needed=("text",))
+    ['id', 'text']
+    """
     for row, line in lines:
-        if isinstance(line, str) and not line.strip(" "):
-            continue
-        if not header:
-            header = _tsv_header(row, line, faults.source, needed, renamed)
+        if not _is_empty(line):
+            return _tsv_header(row, line, source, needed, renamed)
+    return []
+
+
+def read_cells(lines: Iterable[Line], header: list[str], faults: Faults) -> Iterator[Row]:
+    r"""Read rows of cells that stand under a header.
+
+    Examples
+    --------
+    >>> list(read_cells([(2, "\tstop")], ["id", "text"], Faults("raise", "example")))
+    [(2, {'text': 'stop'})]
+    """
+    for row, line in lines:
+        if _is_empty(line):
             continue
         try:
             cells = _text(line).split("\t")
@@ -128,6 +160,10 @@ def read_tsv(
             faults.add(row, bad)
             continue
         yield row, {name: cell for name, cell in zip(header, cells, strict=True) if cell}
+
+
+def _is_empty(line: str | BadRowError) -> bool:
+    return isinstance(line, str) and not line.strip(" ")
 
 
 def read_iob(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
@@ -145,7 +181,7 @@ def read_iob(lines: Iterable[Line], faults: Faults) -> Iterator[Row]:
     fields = _no_tokens(columns)
     first, sound, width = 0, True, 0
     for row, line in chain(lines, [(0, "")]):
-        if isinstance(line, str) and not line.strip(" "):
+        if _is_empty(line):
             if sound and fields["tokens"]:
                 yield first, fields
             fields, sound = _no_tokens(columns), True
@@ -277,6 +313,8 @@ def _json_object(line: str | BadRowError) -> Fields | None:
     text = _text(line)
     if not text or text.isspace():
         return None
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+        raise BadRowError("the JSON is nested too deeply")
     try:
         fields = _DECODER.decode(text)
     except RecursionError:
@@ -292,6 +330,12 @@ def _json_object(line: str | BadRowError) -> Fields | None:
             "an escape (\\ud...) holds half of a surrogate pair, which is no character"
         )
     return fields
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested, without those in strings."""
+    steps = [1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text)]
+    return max(accumulate(steps), default=0)
 
 
 def _encodable(fields: Fields) -> bool:
@@ -451,7 +495,9 @@ def read_lines(source: Source, faults: Faults, needed: tuple[str, ...]) -> Itera
 
     Examples
     --------
-    >>> source = Source("x", "text", iter([(1, "stop")]), renamed={"text": "obs"})
+    >>> import io
+    >>> from purport.records.sources import Lines
+    >>> source = Source("x", "text", Lines(io.BytesIO(b"stop"), "x"), renamed={"text": "obs"})
     >>> list(read_lines(source, Faults("raise", "example"), ("obs",)))
     [(1, {'obs': 'stop'})]
     """
@@ -460,8 +506,20 @@ def read_lines(source: Source, faults: Faults, needed: tuple[str, ...]) -> Itera
         yield from read_tsv(source.lines, faults, needed, renamed)
         return
     readers = {"jsonl": read_jsonl, "iob": read_iob, "text": read_text}
-    rows = readers[source.kind](source.lines, faults)
+    yield from renamed_rows(readers[source.kind](source.lines, faults), renamed)
+
+
+def renamed_rows(rows: Iterator[Row], renamed: Mapping[str, str]) -> Iterator[Row]:
+    """Give fields our names of them.
+
+    Examples
+    --------
+    >>> list(renamed_rows(iter([(1, {"query": "stop"})]), {"query": "text"}))
+    [(1, {'text': 'stop'})]
+    """
     if not renamed:
-        yield from rows
-    for number, fields in rows:
-        yield number, {renamed.get(name, name): value for name, value in fields.items()}
+        return rows
+    return (
+        (number, {renamed.get(name, name): value for name, value in fields.items()})
+        for number, fields in rows
+    )

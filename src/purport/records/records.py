@@ -24,8 +24,17 @@ from purport.records.arrow import (
 )
 from purport.records.checks import Probability, checked_probability, strings
 from purport.records.columns import Coded, Coder, ragged, records_of
-from purport.records.formats import Fields, Row, plain, read_lines, write_jsonl, write_tsv
+from purport.records.formats import (
+    Fields,
+    Row,
+    plain,
+    read_header,
+    read_lines,
+    write_jsonl,
+    write_tsv,
+)
 from purport.records.parting import cut_at_shares
+from purport.records.plain_lines import PlainLines, pieces_of_json
 from purport.records.session_rows import Ended
 from purport.records.sources import (
     TABLE_KINDS,
@@ -47,6 +56,9 @@ Labels = list[list[str | None]]
 
 EVERYTHING = 1 << 62
 """The size of a batch that holds all there is."""
+
+FEWEST_AT_ONCE = 1000
+"""The size of batches from which on lines are taken many at once: a block of them is no more."""
 
 TABLE_ROWS = 1 << 16
 """Most rows of a table that are looked at together."""
@@ -110,6 +122,13 @@ class Records(ABC):
     @abstractmethod
     def _from_table(cls, table: pa.Table) -> Self:
         """Take whole columns of a table; raises `UnfitError` where rows must be looked at."""
+
+    @classmethod
+    @abstractmethod
+    def _pieces_of_cells(
+        cls, source: Source, header: list[str], faults: Faults
+    ) -> Iterator[Row | PlainLines]:
+        """Yield what stands under the header of TSV, as `_pieces` does."""
 
     @classmethod
     @abstractmethod
@@ -260,7 +279,7 @@ class Records(ABC):
         *,
         columns: Mapping[str, str] | None = None,
     ) -> Iterator[Self]:
-        """Read records in batches, never holding more than one.
+        """Read records in batches, never holding more than one and a block of lines of text.
 
         Parameters
         ----------
@@ -292,22 +311,34 @@ class Records(ABC):
     @classmethod
     def _parts(cls, opened: Iterable[Source], size: int, faults: Faults) -> Iterator[Self]:
         """Yield at most `size` records at a time; those of text files go on from file to file."""
-        builder = cls._builder()
+        batch = _Batch(cls, size, faults)
         for source in opened:
             if source.tables is not None:
-                if len(builder):
-                    yield builder.finish()
-                    builder = cls._builder()
+                if len(batch):
+                    yield batch.finish()
                 yield from cls._parts_of_tables(source, size, faults)
                 continue
-            rows = read_lines(source, faults, cls._needed)
-            for number, fields in cls._rows_of(rows, source, faults):
-                _add(builder, number, fields, faults)
-                if len(builder) >= size:
-                    yield builder.finish()
-                    builder = cls._builder()
-        if len(builder):
-            yield builder.finish()
+            for piece in cls._pieces(source, faults, at_once=size >= FEWEST_AT_ONCE):
+                if isinstance(piece, PlainLines):
+                    yield from batch.add_lines(piece)
+                    continue
+                batch.add(*piece)
+                if batch.is_full:
+                    yield batch.finish()
+        if len(batch):
+            yield batch.finish()
+
+    @classmethod
+    def _pieces(cls, source: Source, faults: Faults, at_once: bool) -> Iterator[Row | PlainLines]:
+        """Yield rows that are one record each, or many lines at once where all are plain."""
+        if not (at_once and source.lines.at_once) or source.kind not in ("jsonl", "tsv"):
+            yield from cls._rows_of(read_lines(source, faults, cls._needed), source, faults)
+        elif source.kind == "tsv":
+            header = read_header(source.lines, source.name, cls._needed, source.renamed)
+            yield from cls._pieces_of_cells(source, header, faults)
+        else:
+            steps = "steps" if "steps" in cls._needed else None
+            yield from pieces_of_json(source, faults, cls._from_table, steps)
 
     @classmethod
     def _parts_of_tables(cls, opened: Source, size: int, faults: Faults) -> Iterator[Self]:
@@ -464,6 +495,9 @@ class Records(ABC):
         groups = by
         if isinstance(by, str):
             groups = [None if value is None else plain(value) for value in self.field(by)]
+        if groups is not None and not hasattr(groups, "__len__"):
+            kind = type(groups).__name__
+            raise InputError(f"by must be a field, or one value a record; got {kind}.")
         if groups is not None and len(groups) != len(self):
             raise ShapeError.lengths("by", len(groups), "the list of records", len(self))
         return tuple(
@@ -525,6 +559,61 @@ def json_texts(extras: Sequence[Mapping[str, Any] | None] | None) -> list[str]:
             "A field that purport does not know holds something that JSON has no word for. Give"
             " strings, numbers, truths, None, lists and dictionaries."
         ) from None
+
+
+class _Batch:
+    """Gathers rows, and lines that are taken at once, until they are so many records."""
+
+    def __init__(self, kind: type[Records], size: int, faults: Faults) -> None:
+        self._kind = kind
+        self._size = size
+        self._faults = faults
+        self._parts: list[Any] = []
+        self._in_parts = 0
+        self._builder = kind._builder()
+
+    def __len__(self) -> int:
+        return self._in_parts + len(self._builder)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self) >= self._size
+
+    def add(self, number: int, fields: Fields) -> None:
+        """Add a record, or tell the fault."""
+        _add(self._builder, number, fields, self._faults)
+
+    def add_lines(self, plain: PlainLines) -> Iterator[Any]:
+        """Add the records of many lines; yield each batch that is full."""
+        start = 0
+        while start < plain.table.num_rows:
+            stop = plain.end(start, self._size - len(self))
+            try:
+                part = plain.make(plain.table.slice(start, stop - start))
+            except UnfitError:
+                for number, fields in plain.rows(plain.lines(start, stop)):
+                    self.add(number, fields)
+            else:
+                self._close_builder()
+                self._add_part(part)
+            if self.is_full:
+                yield self.finish()
+            start = stop
+
+    def finish(self) -> Any:
+        """Return the batch and begin the next one."""
+        self._close_builder()
+        parts, self._parts, self._in_parts = self._parts, [], 0
+        return self._kind.concatenate(parts)
+
+    def _close_builder(self) -> None:
+        if len(self._builder):
+            self._add_part(self._builder.finish())
+            self._builder = self._kind._builder()
+
+    def _add_part(self, part: Any) -> None:
+        self._parts.append(part)
+        self._in_parts += len(part)
 
 
 def _add(builder: Builder, number: int, fields: Fields, faults: Faults) -> None:

@@ -18,6 +18,7 @@ from purport.records.arrow import (
     coded_array,
     coded_of,
     extra_columns,
+    identities_of,
     json_array,
     json_field,
     known_of,
@@ -27,6 +28,7 @@ from purport.records.arrow import (
     ragged_array,
     ragged_of,
     renamed_table,
+    spaced_lists,
     string_array,
     table_of,
     table_rows,
@@ -45,7 +47,14 @@ from purport.records.columns import (
 from purport.records.formats import Fields, Row
 from purport.records.named_values import Feature, NamedValues
 from purport.records.session_checks import EARLIEST, LATEST
-from purport.records.session_rows import FEATURE, TOLD, Ended, sessions_of
+from purport.records.session_rows import (
+    FEATURE,
+    OF_SESSION,
+    OF_STEP,
+    TOLD,
+    Ended,
+    sessions_of,
+)
 from purport.records.sources import BadRowError
 
 if TYPE_CHECKING:
@@ -60,6 +69,9 @@ WHOLE = frozenset({"id", "steps", "labels", "probability"})
 VALUES = ("number", "truth", "word")
 """The kinds of value of a named feature, each with a field of its own."""
 MICROS = 1_000_000
+DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}$"
+NUMBER = r"^(0|-?[1-9][0-9]{0,14})(\.[0-9]{1,15})?$"
+"""What of all that may stand for a time is read without looking at it row by row."""
 ROWS = 1 << 16
 """At most so many rows of a table are looked at together."""
 FEWEST_ROWS = 1 << 10
@@ -88,7 +100,7 @@ def whole_tables(
             continue
         if held is not None:
             table, first = pa.concat_tables([held, table]), held_first
-        last = _start_of_last(table)
+        last = start_of_last(table)
         held, held_first = table.slice(last), first + last
         if last:
             yield from _flat_part(kind, table.slice(0, last), first, faults, ended)
@@ -108,7 +120,7 @@ def _flat_part(
         yield part
 
 
-def _start_of_last(table: pa.Table) -> int:
+def start_of_last(table: pa.Table) -> int:
     """Return the row at which the last session of a table of steps begins."""
     import pyarrow.compute as pc
 
@@ -318,6 +330,7 @@ def _columns_of_steps(
 def _times_of(column: pa.Array) -> dict[str, Any]:
     import pyarrow as pa
 
+    column = _dates_of(column)
     written = pa.types.is_timestamp(column.type)
     if written:
         micros = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
@@ -330,6 +343,26 @@ def _times_of(column: pa.Array) -> dict[str, Any]:
     if written and (times[known].min() < EARLIEST or times[known].max() > LATEST):
         raise UnfitError
     return {"times": times, "_written": frozen(known & written)}
+
+
+def _dates_of(column: pa.Array) -> pa.Array:
+    """Return strings that are all dates and times of day as such; anything else as it is."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        return column
+    if not _all_match(column, DATE):
+        raise UnfitError
+    try:
+        return column.cast(pa.timestamp("us"))
+    except pa.ArrowException:
+        raise UnfitError from None
+
+
+def _all_match(column: pa.Array, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(column, pattern), min_count=0).as_py())
 
 
 def _seconds(micros: pa.Array) -> NDArray[np.float64]:
@@ -384,16 +417,48 @@ def _named_of(column: pa.Array) -> NamedValues | None:
 # One row a step.
 
 
+def of_cells(table: pa.Table, ended: Ended) -> Sessions:
+    """Take whole columns of a table of the cells of TSV, a row a step; raises `UnfitError` else."""
+    import pyarrow as pa
+
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    if "clicked" in columns:
+        columns["clicked"] = spaced_lists(columns["clicked"])
+    if "t" in columns and _all_match(columns["t"], NUMBER):
+        columns["t"] = columns["t"].cast(pa.float64())
+    return _of_steps(pa.table(columns), ended)
+
+
+def have_plain_cells(header: list[str]) -> bool:
+    """Tell whether the cells of TSV are taken as they stand, without a look at what each may be."""
+    odd = TOLD.difference(PLAIN, {"id"})
+    return odd.isdisjoint(header) and not any(
+        name.startswith((FEATURE, OF_SESSION, OF_STEP)) for name in header
+    )
+
+
+def starts_of(table: pa.Table) -> NDArray[np.int64]:
+    """Return the rows at which the sessions of a table of steps begin."""
+    if "id" not in table.column_names:
+        return np.arange(table.num_rows, dtype=np.int64)
+    return _begins(identities_of(table["id"]))
+
+
+def _begins(ids: Coded) -> NDArray[np.int64]:
+    begins = np.ones(len(ids.codes), np.bool_)
+    begins[1:] = (ids.codes[1:] != ids.codes[:-1]) | (ids.codes[1:] == UNKNOWN)
+    return np.flatnonzero(begins).astype(np.int64)
+
+
 def _of_steps(table: pa.Table, ended: Ended) -> Sessions:
     """Take whole columns of a table of steps; raises `UnfitError` where rows must be looked at."""
     from purport.records.sessions import Sessions
 
     names = set(table.column_names)
     told = {name for name in names if name in TOLD and name not in PLAIN | {"id"}}
-    special = {name for name in names if name.startswith(("session.", "step."))}
+    special = {name for name in names if name.startswith((OF_SESSION, OF_STEP))}
     if told or special or "features" in names:
         raise UnfitError
-    offsets, ids = _runs(table, ended)
     features = [name for name in table.column_names if name.startswith(FEATURE)]
     columns = {
         name: table[name].combine_chunks()
@@ -406,6 +471,8 @@ def _of_steps(table: pa.Table, ended: Ended) -> Sessions:
         found["named"] = _named_of_columns(
             {name.removeprefix(FEATURE): table[name] for name in features}
         )
+    # Last: what is looked at anew must not have been met before.
+    offsets, ids = _runs(table, ended)
     return Sessions(offsets=offsets, **found, _ids=ids)
 
 
@@ -414,10 +481,8 @@ def _runs(table: pa.Table, ended: Ended) -> tuple[NDArray[np.int64], list[str | 
     rows = table.num_rows
     if "id" not in table.column_names:
         return frozen(np.arange(rows + 1, dtype=np.int64)), None
-    ids = _identities(table["id"])
-    begins = np.ones(rows, np.bool_)
-    begins[1:] = (ids.codes[1:] != ids.codes[:-1]) | (ids.codes[1:] == UNKNOWN)
-    starts = np.flatnonzero(begins)
+    ids = identities_of(table["id"])
+    starts = _begins(ids)
     names = ids.take(starts).strings()
     known = [name for name in names if name is not None]
     if len(set(known)) < len(known):
@@ -426,14 +491,6 @@ def _runs(table: pa.Table, ended: Ended) -> tuple[NDArray[np.int64], list[str | 
     if not ended.all_begin(known):
         raise UnfitError
     return frozen(np.append(starts, rows).astype(np.int64)), known_or_none(names)
-
-
-def _identities(column: pa.ChunkedArray) -> Coded:
-    import pyarrow as pa
-
-    if pa.types.is_integer(column.type):
-        column = column.cast(pa.string())
-    return coded_of(column)
 
 
 def _named_of_columns(columns: dict[str, pa.ChunkedArray]) -> NamedValues | None:
@@ -485,7 +542,7 @@ def _extras(columns: list[tuple[pa.Field, Any]]) -> list[dict[str, Any] | None] 
 
 
 def _names(column: pa.ChunkedArray) -> list[str | None] | None:
-    return known_or_none(_identities(column).strings())
+    return known_or_none(identities_of(column).strings())
 
 
 def _predicted_labels(table: pa.Table, lengths: NDArray[np.int64]) -> Coded | None:

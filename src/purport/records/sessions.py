@@ -27,8 +27,9 @@ from purport.records.columns import (
     positions_of,
     ragged,
 )
-from purport.records.formats import Fields, Row
+from purport.records.formats import Fields, Row, read_cells
 from purport.records.named_values import NamedValues, NamedValuesBuilder
+from purport.records.plain_lines import PlainLines, pieces_of_steps
 from purport.records.records import Labels, Records, json_texts
 from purport.records.session_checks import STEP, checked_session, plain_time, written_time
 from purport.records.session_rows import (
@@ -40,7 +41,7 @@ from purport.records.session_rows import (
     steps_of,
     typed_cells,
 )
-from purport.records.sources import BadRowError, Faults, Source
+from purport.records.sources import BadRowError, Faults, Line, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -183,6 +184,23 @@ class Sessions(Records):
         from purport.records.session_tables import of_columns
 
         return of_columns(table)
+
+    @classmethod
+    def _pieces_of_cells(
+        cls, source: Source, header: list[str], faults: Faults
+    ) -> Iterator[Row | PlainLines]:
+        from purport.records.session_tables import have_plain_cells, of_cells, starts_of
+
+        ended = Ended()
+
+        def rows(lines: Iterable[Line]) -> Iterator[Row]:
+            return sessions_of(read_cells(lines, header, faults), faults, typed_cells, ended)
+
+        if not have_plain_cells(header):
+            return rows(source.lines)
+        return pieces_of_steps(
+            source, header, lambda table: of_cells(table, ended), rows, starts_of
+        )
 
     @classmethod
     def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:

@@ -55,13 +55,15 @@ KNOWN_ENDINGS = [
 ]
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1 << 26
+BLOCK = 1 << 20
+"""About so many bytes are taken at once where lines are taken many at once."""
 SHOWN_FAULTS = 5
 LOOKED_AT = 1 << 14
 """So many bytes of an unnamed stream are looked at to tell its kind."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _LONGEST_MAGIC = max(map(len, (_GZIP_MAGIC, PARQUET_MAGIC, *ARROW_MAGIC)))
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _IOB_LABEL = re.compile(r"[ \t](?:O|_|[BIES]-\S+)\s*$|^# \S+ = ")
 
 
@@ -128,6 +130,83 @@ class Faults:
             warnings.warn(SkippedRowsWarning(message), stacklevel=3)
 
 
+class Lines:
+    r"""The numbered lines of a text source, taken one by one or many at once.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where they come from.
+    name : str
+        How messages name it.
+    taken : int
+        How many lines were taken before the first of these.
+    at_once : bool
+        Whether many may be taken at once: nobody is waited for.
+
+    Examples
+    --------
+    >>> lines = Lines(io.BytesIO(b"a\nb\nc"), "x")
+    >>> next(iter(lines)), lines.block(), lines.taken
+    ((1, 'a'), b'b\nc', 3)
+    """
+
+    def __init__(self, stream: IO[bytes], name: str, taken: int = 0, at_once: bool = False) -> None:
+        self.name = name
+        self.taken = taken
+        self.at_once = at_once
+        self._stream = stream
+        self._broken: FormatError | None = None
+
+    def __iter__(self) -> Iterator[Line]:
+        while line := self._next():
+            self.taken += 1
+            if self.taken == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
+            if len(line) > LONGEST_LINE:
+                while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+                    line = self._next()
+                yield self.taken, BadRowError(f"the line is longer than {LONGEST_LINE} bytes")
+            else:
+                yield self.taken, _decoded(line)
+
+    def block(self) -> bytes:
+        """Take many whole lines, as they stand in the source; nothing at its end.
+
+        Of a line that is longer than the longest there is so much that its length can be told.
+        """
+        if self._broken:
+            raise self._broken
+        read = bytearray()
+        try:
+            while len(read) < BLOCK and (part := self._stream.read1(BLOCK)):  # type: ignore[attr-defined]
+                read += part
+            if read and not read.endswith(b"\n"):
+                line = self._stream.readline(LONGEST_LINE + 1)
+                read += line
+                while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+                    line = self._stream.readline(LONGEST_LINE + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            # What came before goes first.
+            del read[read.rfind(b"\n") + 1 :]
+            self._broken = _unread(error, self.name, self.taken + read.count(b"\n"))
+            if not read:
+                raise self._broken from None
+        self.taken += read.count(b"\n") + (not read.endswith(b"\n") and bool(read))
+        return bytes(read)
+
+    def look(self, count: int) -> list[Line]:
+        """Return the first lines; they stay to be taken."""
+        head = b"".join(self._next() for _ in range(count))
+        self._stream = io.BufferedReader(_Rejoined(head, self._stream), 1 << 17)
+        return list(Lines(io.BytesIO(head), self.name, self.taken))
+
+    def _next(self) -> bytes:
+        if self._broken:
+            raise self._broken
+        return _next_line(self._stream, self.name, self.taken)
+
+
 @dataclass(frozen=True)
 class Source:
     """One open source: its lines, or its tables.
@@ -138,8 +217,8 @@ class Source:
         The path as given, ``<stdin>``, or the kind of frame.
     kind : "jsonl", "tsv", "iob", "text", "parquet" or "arrow"
         How it is to be read.
-    lines : iterator of (row, line)
-        Line numbers from 1, and the line without its end, or what is wrong with it.
+    lines : Lines
+        Gives line numbers from 1, and the line without its end, or what is wrong with it.
     tables : callable or None
         Given a number of rows, yields (number of the first row, table) of at most so many rows.
     renamed : dict
@@ -148,7 +227,7 @@ class Source:
 
     name: str
     kind: Kind
-    lines: Iterator[Line] = field(default_factory=lambda: iter(()))
+    lines: Lines = field(default_factory=lambda: Lines(io.BytesIO(), ""))
     tables: Tables | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
 
@@ -203,7 +282,9 @@ def open_sources(
                 tables = file_tables(stream, faults.source)
                 yield Source(faults.source, found, tables=tables, renamed=ours)
             elif found is not None:
-                yield Source(faults.source, found, _numbered(stream, faults.source), renamed=ours)
+                is_file = path != STANDARD_INPUT and Path(path).is_file()
+                lines = Lines(stream, faults.source, at_once=is_file)
+                yield Source(faults.source, found, lines, renamed=ours)
 
 
 def kind_of(path: str) -> tuple[Kind | None, bool]:
@@ -274,7 +355,9 @@ def _unpacked(binary: IO[bytes], name: str) -> IO[bytes]:
         raise FormatError.unreadable(name, error.strerror or "reading failed") from None
     whole = io.BufferedReader(_Rejoined(head, binary), 1 << 17)
     if head.startswith(_GZIP_MAGIC):
-        return io.BufferedReader(gzip.GzipFile(fileobj=whole, mode="rb"), 1 << 17)
+        # Bit by bit: what was unpacked before the data break is read first.
+        unpacked = gzip.GzipFile(fileobj=whole, mode="rb")
+        return io.BufferedReader(_Rejoined(b"", unpacked), 1 << 17)
     if name.lower().endswith(".gz"):
         raise FormatError.truncated(name, 0)
     return whole
@@ -283,7 +366,7 @@ def _unpacked(binary: IO[bytes], name: str) -> IO[bytes]:
 class _Rejoined(io.RawIOBase):
     """Bytes that were read already, then the rest of their stream."""
 
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+    def __init__(self, head: bytes, rest: IO[bytes] | gzip.GzipFile) -> None:
         self._head = head
         self._rest = rest
 
@@ -296,7 +379,7 @@ class _Rejoined(io.RawIOBase):
             part, self._head = self._head[:size], self._head[size:]
         else:
             # read1 gives what is there: a slow pipe is passed on line by line.
-            part = self._rest.read1(size)  # type: ignore[attr-defined]
+            part = self._rest.read1(size)  # type: ignore[union-attr]
         buffer[: len(part)] = part
         return len(part)
 
@@ -316,13 +399,13 @@ def _sniffed(
     head = b""
     while line := _next_line(stream, name, 0):
         head += line
-        if line.removeprefix(_BYTE_ORDER_MARK).strip():
+        if line.removeprefix(BYTE_ORDER_MARK).strip():
             break
     is_file = Path(name).is_file()
     if is_file:
         head += stream.read(LOOKED_AT)
     whole = io.BufferedReader(_Rejoined(head, stream), 1 << 17)
-    first = line.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", errors="replace").strip("\r\n")
+    first = line.removeprefix(BYTE_ORDER_MARK).decode("utf-8", errors="replace").strip("\r\n")
     if not first:
         return whole, None
     if first.lstrip().startswith("{"):
@@ -349,25 +432,9 @@ def _copied(stream: IO[bytes], file: IO[bytes], name: str) -> IO[bytes]:
     """Copy a stream into a file, in which tables can be looked for."""
     try:
         shutil.copyfileobj(stream, file)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise FormatError.truncated(name, 0) from None
-    except OSError as error:
-        raise FormatError.unreadable(name, error.strerror or "reading failed") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise _unread(error, name, 0) from None
     return file
-
-
-def _numbered(stream: IO[bytes], name: str) -> Iterator[Line]:
-    row = 0
-    while line := _next_line(stream, name, row):
-        row += 1
-        if row == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        if len(line) > LONGEST_LINE:
-            while line and not line.endswith(b"\n"):
-                line = _next_line(stream, name, row)
-            yield row, BadRowError(f"the line is longer than {LONGEST_LINE} bytes")
-        else:
-            yield row, _decoded(line)
 
 
 def _decoded(line: bytes) -> str | BadRowError:
@@ -381,7 +448,13 @@ def _decoded(line: bytes) -> str | BadRowError:
 def _next_line(stream: IO[bytes], name: str, row: int) -> bytes:
     try:
         return stream.readline(LONGEST_LINE + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise FormatError.truncated(name, row) from None
-    except OSError as error:
-        raise FormatError.unreadable(name, error.strerror or "reading failed") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise _unread(error, name, row) from None
+
+
+def _unread(error: Exception, name: str, row: int) -> FormatError:
+    """Return what a source that cannot be read on is told by."""
+    if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
+        return FormatError.truncated(name, row)
+    told = error.strerror if isinstance(error, OSError) else None
+    return FormatError.unreadable(name, told or "reading failed")

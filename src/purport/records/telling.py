@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain, islice
 
 from purport.errors import FormatError
@@ -16,6 +15,8 @@ from purport.records.utterances import Utterances
 KINDS: dict[str, type[Records]] = {"utterances": Utterances, "sessions": Sessions}
 LOOKED_AT = 100
 """So many lines at most are looked at."""
+WHOLE = 1_000_000
+"""Records are read so many at a time where all of them are wanted."""
 
 
 def told_batches(
@@ -46,27 +47,43 @@ def told_batches(
     first = next(opened, None)
     if first is None:
         raise FormatError.untold(faults.source)
-    names, first = _columns(first)
+    names = _columns(first)
     told = [kind for kind in KINDS.values() if names & set(kind._needed)]
     if len(told) != 1:
         raise FormatError.untold(faults.source)
     return told[0], told[0].batches_of(chain([first], opened), size, faults)
 
 
-def _columns(source: Source) -> tuple[set[str], Source]:
-    """Return our names of the columns of a source, and it with all its lines."""
+def told_records(
+    source: Sources, on_error: OnError = "raise", columns: Mapping[str, str] | None = None
+) -> Records:
+    """Return all records of a source, of the class that its columns tell.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.jsonl"
+    >>> _ = path.write_text('{"steps": [{"obs": "hi"}]}', encoding="utf-8")
+    >>> told_records(path)
+    Sessions(1 records, 1 steps; with obs)
+    """
+    kind, batches = told_batches(source, WHOLE, on_error, columns)
+    return kind.concatenate(batches)
+
+
+def _columns(source: Source) -> set[str]:
+    """Return our names of the columns of a source; its lines stay to be read."""
     ours = dict(source.renamed)
     if source.tables is not None:
         names = {name for _, table in islice(source.tables(1), 1) for name in table.schema.names}
-        return {ours.get(name, name) for name in names}, source
+        return {ours.get(name, name) for name in names}
     if source.kind in ("iob", "text"):
-        return {"tokens"}, source
-    head = list(islice(source.lines, LOOKED_AT if source.kind == "jsonl" else 1))
+        return {"tokens"}
+    head = source.lines.look(LOOKED_AT if source.kind == "jsonl" else 1)
     if source.kind == "tsv":
         names = {name for _, line in head if isinstance(line, str) for name in line.split("\t")}
     else:
         # Bad lines are met again when the records are read.
         rows = read_jsonl(head, Faults("skip", "told_batches"))
         names = next((set(fields) for _, fields in rows), set())
-    names = {ours.get(name.strip(" "), name.strip(" ")) for name in names}
-    return names, replace(source, lines=chain(head, source.lines))
+    return {ours.get(name.strip(" "), name.strip(" ")) for name in names}

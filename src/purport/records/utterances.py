@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,9 +16,13 @@ from purport.records.arrow import (
     UnfitError,
     coded_array,
     coded_of,
+    identities_of,
     known_of,
+    list_array,
+    lists_of,
     ragged_array,
     ragged_of,
+    spaced_lists,
     string_array,
     table_of,
     values_of,
@@ -35,6 +39,7 @@ from purport.records.columns import (
     UNKNOWN,
     Coded,
     Coder,
+    RaggedStrings,
     all_unknown,
     each_or_none,
     frozen,
@@ -46,10 +51,19 @@ from purport.records.columns import (
     positions_of,
     ragged,
 )
-from purport.records.formats import TAGGED, USUAL_COLUMNS, Fields, Row, write_iob
+from purport.records.formats import (
+    TAGGED,
+    UNKNOWN_LABEL,
+    USUAL_COLUMNS,
+    Fields,
+    Row,
+    read_cells,
+    write_iob,
+)
+from purport.records.plain_lines import PlainLines, pieces_of_cells
 from purport.records.records import Labels, Records
 from purport.records.session_rows import Ended
-from purport.records.sources import BadRowError, Faults, Source, TextKind
+from purport.records.sources import BadRowError, Faults, Line, Source, TextKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,6 +163,18 @@ class Utterances(Records):
     @classmethod
     def _from_table(cls, table: pa.Table) -> Utterances:
         return _of_columns(table)
+
+    @classmethod
+    def _pieces_of_cells(
+        cls, source: Source, header: list[str], faults: Faults
+    ) -> Iterator[Row | PlainLines]:
+        def rows(lines: Iterable[Line]) -> Iterator[Row]:
+            return cls._rows_of(read_cells(lines, header, faults), source, faults)
+
+        def make(table: pa.Table) -> Utterances:
+            return _of_columns(_typed_cells(table))
+
+        return pieces_of_cells(source, header, make, rows)
 
     @classmethod
     def _joined(cls, parts: Sequence[Utterances]) -> Utterances:
@@ -340,9 +366,7 @@ class Utterances(Records):
 def _of_columns(table: pa.Table) -> Utterances:
     """Take whole columns of a table in which every row is good."""
     names = set(table.column_names)
-    if "tokens" not in names:
-        raise UnfitError
-    tokens, present = ragged_of(table["tokens"])
+    tokens, present = _tokens_of(table)
     if not present.all() or np.any(tokens.codes == UNKNOWN):
         raise UnfitError
     offsets = tokens.offsets
@@ -361,7 +385,7 @@ def _of_columns(table: pa.Table) -> Utterances:
     def flat(name: str) -> Coded | None:
         return known_of(coded_of(table[name])) if name in names else None
 
-    ids = flat("id")
+    ids = known_of(identities_of(table["id"])) if "id" in names else None
     others = [field for field in table.schema if field.name not in KNOWN]
     columns = [values_of(table[field.name], field, "the table") for field in others]
     extra = [
@@ -379,6 +403,39 @@ def _of_columns(table: pa.Table) -> Utterances:
         _probability=_probabilities(table, lengths) if "probability" in names else None,
         _extra=known_or_none([row or None for row in extra]),
     )
+
+
+def _tokens_of(table: pa.Table) -> tuple[RaggedStrings, NDArray[np.bool_]]:
+    """Return the tokens of each row, and which rows have any; of texts the words are the tokens."""
+    if "tokens" in table.column_names:
+        return ragged_of(table["tokens"])
+    if "text" not in table.column_names:
+        raise UnfitError
+    texts = coded_of(table["text"])
+    if np.any(texts.codes == UNKNOWN):
+        raise UnfitError
+    words = [text.split() for text in texts.strings() if text is not None]
+    coder = Coder()
+    coder.extend(chain.from_iterable(words))
+    strings = RaggedStrings(frozen(offsets_of(list(map(len, words)))), coder.finish())
+    return strings, np.ones(len(words), np.bool_)
+
+
+def _typed_cells(table: pa.Table) -> pa.Table:
+    """Return the cells of TSV in the types of JSON, as `from_text` does; raises `UnfitError`."""
+    import pyarrow as pa
+
+    columns = {name: table[name] for name in table.column_names}
+    if "probability" in columns:
+        raise UnfitError
+    for name in TAGGED.intersection(columns):
+        columns[name] = spaced_lists(columns[name], None if name == "tokens" else UNKNOWN_LABEL)
+    if "tokens" in columns and columns["tokens"].null_count:
+        if "text" in columns:
+            raise UnfitError
+        values, offsets, _ = lists_of(columns["tokens"])
+        columns["tokens"] = list_array(values, offsets)
+    return pa.table(columns)
 
 
 def _probabilities(table: pa.Table, lengths: NDArray[np.int64]) -> list[Any] | None:

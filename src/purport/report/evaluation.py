@@ -26,13 +26,29 @@ def evaluation_section(found: Evaluation) -> Section:
     >>> evaluation_section(found).facts[0].value
     '100.0%'
     """
-    name = found.wording.labels.removesuffix("s")
     overall, names = found.intervals.overall, found.names()
     facts = tuple(
         Fact(said[:1].upper() + said[1:], percent(overall[measure].value), bounds(overall[measure]))
         for measure, said in names.items()
     )
-    parts: list[Markup] = [element("p", headline(found) + "."), element("h3", f"Each {name}")]
+    parts = joined([element("p", headline(found) + "."), *evaluation_parts(found)])
+    return Section("evaluation", "Test of the model", facts, parts)
+
+
+def evaluation_parts(found: Evaluation) -> list[Markup]:
+    """Return what was found beside the scores in total, each part under its heading.
+
+    Examples
+    --------
+    >>> from purport.measure import score_intervals, token_scores
+    >>> from purport.report.findings import Wording
+    >>> labels, words = [["buy"]], Wording("sessions", "steps", "labels")
+    >>> scores = (token_scores(labels, labels), score_intervals(labels, labels, level="tokens"))
+    >>> str(evaluation_parts(Evaluation("tokens", *scores, words))[0])
+    '<h3>Each label</h3>'
+    """
+    name = found.wording.labels.removesuffix("s")
+    parts: list[Markup] = [element("h3", f"Each {name}")]
     if found.by_label:
         parts.append(labels_part(found.by_label, name))
     else:
@@ -51,7 +67,7 @@ def evaluation_section(found: Evaluation) -> Section:
             element("h3", "Errors worth a look"),
             errors_part(found.errors, found.wording),
         ]
-    return Section("evaluation", "Test of the model", facts, joined(parts))
+    return parts
 
 
 def _comparison(compared: Compared, found: Evaluation) -> Markup:

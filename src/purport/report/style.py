@@ -95,6 +95,7 @@ tbody th { font-weight: 400; }
 .states td:nth-child(5) { min-width: 5.5rem; }
 .states th[scope="row"] { vertical-align: top; white-space: nowrap; }
 .states ul { list-style: none; margin: 0; padding: 0; }
+.miss { color: var(--warn); }
 td small { display: block; color: var(--soft); }
 details { margin: 0.5rem 0; }
 summary { cursor: pointer; color: var(--soft); }

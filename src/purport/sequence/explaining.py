@@ -19,7 +19,13 @@ import numpy as np
 
 from purport.errors import InputError, ShapeError
 from purport.features.rows import Rows
-from purport.features.session_windows import OF_TEXTS, TYPED_FEATURES, SessionWindows
+from purport.features.session_windows import (
+    OF_TEXTS,
+    TYPED_FEATURES,
+    SessionWindows,
+    own_feature,
+)
+from purport.features.step_windows import StepWindows
 from purport.records.people import people_of_steps, sent_by_enough
 from purport.records.sessions import Sessions
 from purport.sequence.latent_decoding import MostProbable
@@ -241,8 +247,13 @@ def strongest_features(
     return found
 
 
-def columns_without_texts(encoder: Encoder) -> NDArray[np.bool_]:
-    """Tell which columns are no whole texts: what may be shown where nobody knows who sent what."""
+def columns_of_training(encoder: Encoder) -> NDArray[np.bool_]:
+    """Tell which columns may be shown without data: whole texts that enough people are known for.
+
+    Windows keep how many people sent a text; of features given as lists nobody knows.
+    """
+    if isinstance(encoder, StepWindows):
+        return encoder.may_be_shown()
     names = encoder.feature_names()
     return np.array([not TYPED_FEATURES.match(name) for name in names], np.bool_)
 
@@ -277,6 +288,13 @@ def columns_of_enough(
     having = met @ rows.matrix()[:, np.flatnonzero(doubtful)]
     shown = ~doubtful
     shown[doubtful] = np.bincount(having.indices, minlength=having.shape[1]) >= min_people
+    if not isinstance(encoder, SessionWindows):
+        return shown
+    # Who has a neighbour's words beside their own did not send them.
+    columns = {name: column for column, name in enumerate(names)}
+    for column in np.flatnonzero(doubtful & shown).tolist():
+        own = columns.get(own_feature(names[column]))
+        shown[column] = own is not None and shown[own]
     return shown
 
 

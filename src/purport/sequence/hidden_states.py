@@ -231,7 +231,7 @@ class HiddenStates(SequenceLabeller):
         ----------
         X, groups : as for `predict`, optional
             The steps. Without X the summaries are of those that the model was trained on; they have
-            no examples, and no feature that is a whole text.
+            no examples, and of features that are whole texts those that five people sent there.
         queries : list of lists of str, optional
             The texts of the steps where X are lists, None where there is none. Sessions bring them.
         top : int
@@ -265,7 +265,7 @@ class HiddenStates(SequenceLabeller):
             if queries is not None or groups is not None:
                 raise InputError(f"{owner}: queries and groups say something of X. Give X.")
             visits, shares = self._visits, self._visits.usage
-            shown = explaining.columns_without_texts(self._encoder)
+            shown = explaining.columns_of_training(self._encoder)
             examples: list[list[StepExample]] = [[] for _ in shares]
         else:
             rows, found = self._most_probable_states("explain", X, groups)

@@ -7,15 +7,15 @@ rows of numbers with the group of each. A model fitted on one refuses the others
 from __future__ import annotations
 
 from itertools import pairwise
-from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from purport.errors import InputError, ShapeError
 from purport.estimator.base import Estimator
+from purport.estimator.samples import OTHER_LABEL, flat_labels, sample_weights
 from purport.features.encoders import Encoder
-from purport.features.numbers import NumberColumns, NumberRows
+from purport.features.numbers import NumberColumns, NumberRows, holds_numbers
 from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.strings import FeatureStrings
@@ -58,25 +58,7 @@ def form_of(X: Any) -> Form:
         return "utterances"
     if isinstance(X, Sessions):
         return "sessions"
-    return "rows" if isinstance(X, NumberRows) or _holds_numbers(X) else "lists"
-
-
-def _holds_numbers(X: Any) -> bool:
-    """Tell a matrix, a data frame or a list of lists of numbers from sequences of positions."""
-    if hasattr(X, "tocsr") or hasattr(X, "iloc") or hasattr(X, "select_dtypes"):
-        return True
-    if isinstance(X, np.ndarray):
-        return X.dtype.kind in "biufc" or (X.ndim == 2 and X.size > 0 and _is_number(X[0, 0]))
-    if not isinstance(X, list | tuple):
-        return hasattr(X, "__array__")
-    first = next(
-        (row for row in X if isinstance(row, list | tuple | np.ndarray) and len(row)), None
-    )
-    return first is not None and _is_number(first[0])
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Number | np.bool_)
+    return "rows" if isinstance(X, NumberRows) or holds_numbers(X) else "lists"
 
 
 def check_form(owner: str, fitted: Form, X: Any) -> None:
@@ -173,43 +155,10 @@ def encode_flat(
     counts: NDArray[np.bool_] | None = None,
 ) -> LabelCodes:
     """Return the numbers of flat labels, one a row, of any kind that can be sorted."""
-    if y is None:
-        raise InputError(
-            f"{owner} requires y to be passed, but the target y is None. Give one label a row."
-        )
-    given = np.asarray(y)
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given.ravel()
-    if given.ndim != 1:
-        raise InputError(f"y must be flat, one label a row; got an array of shape {given.shape}.")
-    rows = int(offsets[-1])
-    if len(given) != rows:
-        raise ShapeError.lengths("y", len(given), "X", rows)
-    if given.dtype.kind == "f" and not np.all(np.isfinite(given)):
-        raise InputError("Input y contains NaN or infinity. Give a label for every row.")
-    told = np.ones(rows, np.bool_)
-    if given.dtype == object:
-        told = np.array([label is not None for label in given], np.bool_)
-    if counts is not None:
-        told &= np.repeat(counts, np.diff(offsets))
-    try:
-        present = np.unique(given[told])
-        known = present if classes is None else np.asarray(classes)
-        if len(known):
-            order = np.argsort(known, kind="stable")
-            place = np.searchsorted(known[order], given[told])
-            found = order[np.minimum(place, len(known) - 1)]
-            found = np.where(known[found] == given[told], found, UNKNOWN)
-        else:
-            found = np.full(int(told.sum()), UNKNOWN)
-    except TypeError:
-        raise InputError(
-            "y holds labels of several kinds, which cannot be sorted. Convert them with str()."
-        ) from None
-    codes = np.full(rows, UNKNOWN, np.int32)
-    codes[told] = found
-    unseen = int(np.count_nonzero(found == UNKNOWN))
-    return LabelCodes(codes, offsets, known.tolist(), unseen)
+    told = None if counts is None else np.repeat(counts, np.diff(offsets))
+    codes, known = flat_labels(owner, y, int(offsets[-1]), classes, told)
+    unseen = int(np.count_nonzero(codes == OTHER_LABEL))
+    return LabelCodes(np.maximum(codes, UNKNOWN), offsets, known.tolist(), unseen)
 
 
 def soft_of(X: Any, soft: Any, offsets: NDArray[np.int64]) -> Any:
@@ -224,19 +173,4 @@ def soft_of(X: Any, soft: Any, offsets: NDArray[np.int64]) -> Any:
 
 def sequence_weights(given: Any, count: int) -> NDArray[np.float64]:
     """Return how often each sequence counts, checked; None is once each."""
-    if given is None:
-        return np.ones(count)
-    try:
-        weights = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("sample_weight must hold numbers, one a sequence.") from None
-    if weights.ndim != 1:
-        raise InputError(
-            "sample_weight must be a flat list, one number a sequence;"
-            f" got {weights.ndim} dimensions."
-        )
-    if len(weights) != count:
-        raise ShapeError.lengths("sample_weight", len(weights), "X", count)
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
-        raise InputError("sample_weight must be finite numbers at least 0, one a sequence.")
-    return weights
+    return sample_weights(given, count, "sequence")

@@ -14,6 +14,7 @@ from purport.store.damage import DamagedError
 CLASSES = {
     "CRF": "purport.sequence.crf",
     "LDCRF": "purport.sequence.ldcrf",
+    "LinearSVM": "purport.margin.svm",
     "SHDCRF": "purport.sequence.shdcrf",
     "SensorWindows": "purport.features.sensor_windows",
     "SessionWindows": "purport.features.session_windows",

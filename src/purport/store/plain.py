@@ -2,8 +2,9 @@
 
 JSON knows no tuples, no infinite numbers and no estimators. They are written as objects with one
 key, ``{"tuple": [...]}`` and ``{"number": "inf"}``, and with two, ``{"class": ..., "parameters":
-...}``. A dict that is a parameter is ``{"object": {...}}``. In settings tuples become lists, and
-dicts stay as they are, but for those that would be taken for one of these.
+...}``. A dict that is a parameter is ``{"object": {...}}``; if not all its keys are strings, it is
+``{"pairs": [[key, value], ...]}``. In settings tuples become lists, and dicts stay as they are, but
+for those that would be taken for one of these.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ def _plain_parameter(owner: str, name: str, value: object) -> Plain:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         items = {str(key): _plain_parameter(owner, name, item) for key, item in value.items()}
         return {"object": items}
+    if isinstance(value, dict) and all(_is_key(key) for key in value):
+        items_of = value.items()
+        return {
+            "pairs": [[_plain_scalar(k)[1], _plain_parameter(owner, name, v)] for k, v in items_of]
+        }
     found, scalar = _plain_scalar(value)
     if not found:
         allowed = (
@@ -85,11 +91,25 @@ def _parameter(value: Any, make: Maker) -> Any:
             return tuple(_parameter(item, make) for item in items)
         case {"object": dict(items)} if len(value) == 1:
             return {key: _parameter(item, make) for key, item in items.items()}
+        case {"pairs": list(pairs)} if len(value) == 1:
+            return dict(_pair(pair, make) for pair in pairs)
         case {"number": str(text)} if len(value) == 1 and text in _NOT_FINITE:
             return _NOT_FINITE[text]
         case {"class": name, "parameters": parameters} if len(value) == 2:
             return make(name, parameters_of(parameters, make))
     raise DamagedError("a parameter is of an unknown kind")
+
+
+def _is_key(key: object) -> bool:
+    """Tell whether JSON can hold the key of a dict as it is."""
+    found, scalar = _plain_scalar(key)
+    return found and not isinstance(scalar, dict)
+
+
+def _pair(pair: Any, make: Maker) -> tuple[Any, Any]:
+    if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], dict | list):
+        raise DamagedError("a parameter is not what it should be")
+    return pair[0], _parameter(pair[1], make)
 
 
 def plain_settings(value: object) -> Plain:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from purport.estimator.progress import Verbosity
+from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
+from purport.simulate.searches import SearchWorld
 from purport.simulate.utterances import utterance_world
 from purport.store.folders import save
 from purport.study.pipeline import run_study, write_report
 from purport.study.stages import Material
 
 TRAIN, TEST, NEW = 1500, 500, 20
-SUBJECT = "an invented assistant for music, weather, tables, trips and alarms"
+TRAIN_SESSIONS, TEST_SESSIONS, UNLABELED = 600, 300, 900
+SEARCHES = 4
+"""The seed of the world that searches come from."""
+SUBJECT = "an invented assistant and an invented search engine"
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,11 @@ def demonstrate(
     verbose: Verbosity = False,
     train: int = TRAIN,
     test: int = TEST,
+    train_sessions: int = TRAIN_SESSIONS,
+    test_sessions: int = TEST_SESSIONS,
+    unlabeled: int = UNLABELED,
 ) -> Demonstration:
-    """Invent a world, learn from it, and write report, model and data into a folder.
+    """Invent two worlds, learn from them, and write report, models and data into a folder.
 
     Parameters
     ----------
@@ -56,14 +65,17 @@ def demonstrate(
         As in `run_study`.
     train, test : int
         How many utterances to learn from and to test on.
+    train_sessions, test_sessions, unlabeled : int
+        How many sessions of searches; the last ones have no labels.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "demo"
-    >>> made = demonstrate(folder, train=60, test=20)
-    >>> sorted(path.name for path in folder.iterdir())
-    ['new.jsonl', 'report.html', 'slots-model', 'test.jsonl', 'train.jsonl']
+    >>> sizes = {"train_sessions": 30, "test_sessions": 10, "unlabeled": 10}
+    >>> made = demonstrate(folder, train=60, test=20, **sizes)
+    >>> sorted(path.name for path in folder.iterdir() if "sessions" in path.name)
+    ['sessions-model', 'test-sessions.jsonl', 'train-sessions.jsonl', 'unlabeled-sessions.jsonl']
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -72,7 +84,16 @@ def demonstrate(
     learnt.write(place / "train.jsonl")
     tested.write(place / "test.jsonl")
     new.write(place / "new.jsonl")
-    material = Material(learnt, tested, invented=True)
+    world = SearchWorld(SEARCHES)
+    searches, others = (
+        world.sessions(count, random_state=seed).sessions
+        for seed, count in enumerate((train_sessions, test_sessions), start=1)
+    )
+    more = _without_labels(world.sessions(unlabeled, random_state=3).sessions)
+    searches.write(place / "train-sessions.jsonl")
+    others.write(place / "test-sessions.jsonl")
+    more.write(place / "unlabeled-sessions.jsonl")
+    material = Material(learnt, tested, searches, others, more, invented=True)
     outcomes = run_study(material, n_threads=n_threads, verbose=verbose)
     for outcome in outcomes:
         save(
@@ -85,5 +106,18 @@ def demonstrate(
         "train.jsonl": f"{train:,} utterances it learnt from",
         "test.jsonl": f"{test:,} utterances it was tested on",
         "new.jsonl": f"{NEW} utterances without slots, for you to label",
+        "sessions-model": "what tells the intent of every query",
+        "train-sessions.jsonl": f"{train_sessions:,} sessions of searches it learnt from",
+        "test-sessions.jsonl": f"{test_sessions:,} sessions it was tested on",
+        "unlabeled-sessions.jsonl": f"{unlabeled:,} sessions without labels",
     }
     return Demonstration([outcome.headline for outcome in outcomes], files)
+
+
+def _without_labels(log: Sessions) -> Sessions:
+    rows = ({**row, "steps": [_unlabeled(step) for step in row["steps"]]} for row in log.rows())
+    return Sessions.from_rows(rows)
+
+
+def _unlabeled(step: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in step.items() if name != "label"}

@@ -9,18 +9,19 @@ from typing import Any
 from purport.errors import InputError
 from purport.records.records import Records
 from purport.records.sources import OnError, Paths
-from purport.sequence.crf import CRF
+from purport.sequence.labeller import SequenceLabeller
 from purport.store.folders import load
 from purport.study.tested_records import kind_of_records
 
 
-def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) -> CRF:
+def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) -> SequenceLabeller:
     """Load a model that can label records, to work with so many threads.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from purport.records.utterances import Utterances
+    >>> from purport.sequence.crf import CRF
     >>> from purport.store.folders import save
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "tagger"
     >>> talk = Utterances.from_lists([["to", "rome"]], slots=[["O", "B-city"]])
@@ -29,7 +30,7 @@ def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) 
     CRF(n_threads=1)
     """
     model: Any = load(folder)
-    if not isinstance(model, CRF):
+    if not isinstance(model, SequenceLabeller):
         raise InputError(
             f"{os.fspath(folder)}: a {type(model).__name__} does not label records. Give a model"
             " that `fit` wrote."
@@ -43,7 +44,7 @@ def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) 
 
 
 def label_batches(
-    model: CRF,
+    model: SequenceLabeller,
     source: Paths,
     size: int = 2000,
     on_error: OnError = "raise",
@@ -55,6 +56,7 @@ def label_batches(
     --------
     >>> import pathlib, tempfile
     >>> from purport.records.utterances import Utterances
+    >>> from purport.sequence.crf import CRF
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "talk.jsonl"
     >>> Utterances.from_lists([["stop"], ["go"]], slots=[["O"], ["B-way"]]).write(path)
     >>> model = CRF().fit(Utterances.read(path))

@@ -13,8 +13,10 @@ from purport.records.sources import OnError
 from purport.report.findings import Evaluation
 from purport.report.told import headline, numbers
 from purport.sequence.crf import CRF
+from purport.sequence.shdcrf import SHDCRF
 from purport.study.evaluation import evaluate
 from purport.study.inspection import rounds_of
+from purport.study.session_models import SequenceModel, not_taken
 from purport.study.tested_records import WORDINGS, values_of_field, with_known_labels
 from purport.study.tuning import Tuned, choose_l2
 
@@ -48,6 +50,8 @@ class Course:
         What happens to a bad row.
     columns : dict
         Their names of columns by ours.
+    unlabeled : str or None
+        A file without labels to learn from as well.
 
     Examples
     --------
@@ -65,9 +69,15 @@ class Course:
     batch: int = 10_000
     on_error: OnError = "raise"
     columns: Mapping[str, str] = field(default_factory=dict)
+    unlabeled: str | None = None
 
-    def check(self) -> None:
-        """Refuse wishes that do not go together."""
+    def check(self, model: SequenceModel) -> None:
+        """Refuse wishes that do not go together, or not with the model."""
+        if not isinstance(model, CRF) and (self.early_stop or self.passes):
+            option = "--early-stop" if self.early_stop else "--passes"
+            raise InputError(not_taken(option, ("crf",)))
+        if self.unlabeled is not None and not isinstance(model, SHDCRF):
+            raise InputError(not_taken("--unlabeled", ("shdcrf",)))
         if self.early_stop and self.dev is None:
             raise InputError("--early-stop needs --dev: the records to stop early on.")
         if not self.tune and (self.budget is not None or self.groups is not None):
@@ -84,10 +94,10 @@ class Learnt:
 
     Attributes
     ----------
-    crf : CRF
+    crf : CRF, LDCRF or SHDCRF
         The model.
     records : int
-        How many it learnt from.
+        How many with labels it learnt from.
     word : str
         What records of this class are called.
     tuned : Tuned or None
@@ -96,7 +106,7 @@ class Learnt:
         How well it does on the dev records.
     """
 
-    crf: CRF
+    crf: SequenceModel
     records: int
     word: str
     tuned: Tuned | None
@@ -104,7 +114,7 @@ class Learnt:
 
     def lines(self) -> list[str]:
         """Say it in a few lines."""
-        lines = []
+        lines = [] if isinstance(self.crf, CRF) else [described(self.crf)]
         if self.tuned is not None:
             tuned = self.tuned
             lines.append(f"cross-validation in {tuned.folds} folds:\n{tuned.table()}")
@@ -119,6 +129,9 @@ class Learnt:
             f"learnt {len(self.crf.classes_)} labels from {self.records:,} {self.word} in"
             f" {count} {rounds}, {self.crf.history_[-1]['seconds']:.2f} s."
         )
+        unlabeled = self.crf._trained_on().get("unlabeled_sequences")
+        if unlabeled:
+            lines.append(f"learnt from {unlabeled:,} {self.word} without labels, too.")
         if self.tested is not None:
             lines.append(f"dev: {headline(self.tested)}")
         return lines
@@ -136,6 +149,8 @@ class Learnt:
             "objective": last["objective"],
             "seconds": last["seconds"],
         }
+        if not isinstance(crf, CRF):
+            told["states"] = crf.label_given_state_.shape[1]
         if self.tuned is not None:
             told["tuned"] = [asdict(trial) for trial in self.tuned.trials]
             told["tuning"] = {
@@ -149,14 +164,26 @@ class Learnt:
         return told
 
 
-def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
-    """Train a CRF on the records of files.
+def described(model: SequenceModel) -> str:
+    """Return a model with those parameters that decide what is learnt.
+
+    Examples
+    --------
+    >>> described(CRF(l2=0.5, n_threads=1, verbose=True))
+    'CRF(l2=0.5)'
+    """
+    unseen = {"n_threads": None, "verbose": False}
+    return repr(type(model)(**model.get_params(deep=False) | unseen))
+
+
+def learn(kind: type[Records], crf: SequenceModel, course: Course) -> Learnt:
+    """Train a model on the records of files.
 
     Parameters
     ----------
     kind : Utterances or Sessions
         What the files hold.
-    crf : CRF
+    crf : CRF, LDCRF or SHDCRF
         With its parameters; it is trained in place.
     course : Course
         How.
@@ -170,7 +197,7 @@ def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
     >>> learn(Utterances, CRF(), Course([str(path)])).records
     9
     """
-    course.check()
+    course.check(crf)
 
     def read(source: Any) -> Any:
         return kind.read(source, course.on_error, columns=course.columns)
@@ -180,8 +207,9 @@ def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
     if dev is not None:
         _check_dev(dev)
     stop = dev if course.early_stop else None
+    more = None if course.unlabeled is None else read(course.unlabeled)
     tuned = None
-    if course.passes:
+    if course.passes and isinstance(crf, CRF):
         crf.fit_batches(
             lambda: kind.batches(
                 list(course.train), course.batch, course.on_error, columns=course.columns
@@ -199,7 +227,12 @@ def learn(kind: type[Records], crf: CRF, course: Course) -> Learnt:
                 budget=course.budget,
             )
             crf.set_params(l2=tuned.l2)
-        crf.fit(records, dev=stop)
+        if isinstance(crf, CRF):
+            crf.fit(records, dev=stop)
+        elif isinstance(crf, SHDCRF):
+            crf.fit(records, unlabeled=more)
+        else:
+            crf.fit(records)
     crf.set_params(verbose=False)
     tested = None if dev is None else evaluate(crf, dev)
     return Learnt(crf, crf._trained_on()["sequences"], WORDINGS[kind].records, tuned, tested)

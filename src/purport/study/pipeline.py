@@ -9,11 +9,11 @@ from datetime import datetime
 from purport.errors import InputError
 from purport.estimator.progress import Verbosity
 from purport.report.page import page, write_page
-from purport.study import slots
+from purport.study import sessions, slots
 from purport.study.stages import Material, Outcome, Settings, Stage
 from purport.version import VERSION
 
-STAGES: tuple[Stage, ...] = (slots.STAGE,)
+STAGES: tuple[Stage, ...] = (slots.STAGE, sessions.STAGE)
 
 
 def run_study(
@@ -22,6 +22,7 @@ def run_study(
     n_threads: int | None = None,
     verbose: Verbosity = False,
     samples: int = 1000,
+    groups: str | None = None,
     stages: Sequence[Stage] = STAGES,
 ) -> list[Outcome]:
     """Run the stages that the material has data for.
@@ -30,7 +31,7 @@ def run_study(
     ----------
     material : Material
         The data.
-    n_threads, verbose, samples
+    n_threads, verbose, samples, groups
         As in `Settings`.
     stages : list of Stage
         All that there are, unless fewer are wanted.
@@ -42,7 +43,7 @@ def run_study(
     >>> [outcome.name for outcome in run_study(material, samples=20)]
     ['slots']
     """
-    settings = Settings(n_threads, verbose, samples)
+    settings = Settings(n_threads, verbose, samples, groups)
     fitting = [stage for stage in stages if stage.fits(material)]
     if not fitting:
         raise InputError(
@@ -84,5 +85,5 @@ def write_report(
     True
     """
     when = datetime.now() if made is None else made
-    sections = [outcome.section for outcome in outcomes]
+    sections = [section for outcome in outcomes for section in (outcome.section, *outcome.further)]
     write_page(path, page(sections, subject, when, VERSION), overwrite)

@@ -21,6 +21,7 @@ from purport.sequence.crf import CRF
 from purport.study.defaults import L2, MAX_ITER
 from purport.study.evaluation import Questions, ask, find_errors, placed
 from purport.study.floors import most_frequent_tags
+from purport.study.learning import described
 from purport.study.stages import Material, Outcome, Settings, Stage
 from purport.study.tested_records import with_known_labels
 
@@ -91,7 +92,7 @@ def study_slots(
     assert answers.sureness is not None
     asked = Questions(errors=SHOWN_ERRORS, min_people=0 if invented else MIN_PEOPLE)
     findings = SlotFindings(
-        model=_described(crf),
+        model=described(crf),
         train=_size(train),
         test=_size(known),
         f1=intervals.overall["f1"],
@@ -144,11 +145,6 @@ def _numbers(findings: SlotFindings) -> dict[str, Any]:
 def known_tags(tags: Tags | None) -> list[list[str]]:
     """Return tags of which none is unknown as plain lists."""
     return [[str(tag) for tag in sentence] for sentence in tags or []]
-
-
-def _described(crf: CRF) -> str:
-    """Return the tagger with those parameters that decide what is learnt."""
-    return repr(CRF(**crf.get_params(deep=False) | {"n_threads": None, "verbose": False}))
 
 
 def _size(talk: Utterances) -> Size:

@@ -10,8 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from purport.errors import InputError
 from purport.estimator.base import Estimator
 from purport.estimator.progress import Verbosity
+from purport.records.sessions import Sessions
+from purport.records.sources import OnError, Sources
+from purport.records.telling import KINDS, told_records
 from purport.records.utterances import Utterances
 from purport.report.page import Section
 
@@ -24,6 +28,10 @@ class Material:
     ----------
     train_utterances, test_utterances : Utterances or None
         To learn from, and to test on.
+    train_sessions, test_sessions : Sessions or None
+        The same.
+    unlabeled_sessions : Sessions or None
+        To learn from, without labels.
     invented : bool
         Whether nobody has ever said these words, so that a report may show them.
 
@@ -35,7 +43,52 @@ class Material:
 
     train_utterances: Utterances | None = None
     test_utterances: Utterances | None = None
+    train_sessions: Sessions | None = None
+    test_sessions: Sessions | None = None
+    unlabeled_sessions: Sessions | None = None
     invented: bool = False
+
+
+def read_material(
+    train: Sources,
+    test: Sources,
+    unlabeled: Sources | None = None,
+    held: str | None = None,
+    on_error: OnError = "raise",
+) -> Material:
+    """Read the data of a study from files of utterances, or of sessions.
+
+    Parameters
+    ----------
+    train, test, unlabeled : path
+        To learn from, to test on, and without labels.
+    held : "utterances" or "sessions", optional
+        What the files hold; None tells it by the columns of `train`.
+    on_error : "raise" or "skip"
+        What happens to a bad row.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.jsonl"
+    >>> _ = path.write_text('{"steps": [{"obs": "hi", "label": "greet"}]}', encoding="utf-8")
+    >>> read_material(path, path).train_sessions
+    Sessions(1 records, 1 steps; with obs, label)
+    """
+    given = told_records(train, on_error) if held is None else KINDS[held].read(train, on_error)
+    kind = type(given)
+    tested = kind.read(test, on_error)
+    more = None if unlabeled is None else kind.read(unlabeled, on_error)
+    if isinstance(given, Sessions) and isinstance(tested, Sessions):
+        assert more is None or isinstance(more, Sessions)
+        return Material(train_sessions=given, test_sessions=tested, unlabeled_sessions=more)
+    if more is not None:
+        raise InputError(
+            "Records without labels are learnt from in studies of sessions alone; leave"
+            " --unlabeled out."
+        )
+    assert isinstance(given, Utterances) and isinstance(tested, Utterances)
+    return Material(given, tested)
 
 
 @dataclass(frozen=True)
@@ -50,6 +103,9 @@ class Settings:
         Progress.
     samples : int
         Draws of each bootstrap.
+    groups : str, optional
+        The field of sessions with the user, call or day, which no cut and no draw takes apart; None
+        goes by who did them.
 
     Examples
     --------
@@ -60,6 +116,7 @@ class Settings:
     n_threads: int | None = None
     verbose: Verbosity = False
     samples: int = 1000
+    groups: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +137,8 @@ class Outcome:
         The result in one line.
     warning : str
         What speaks against using the model, in one line; empty if nothing does.
+    further : tuple of Section
+        What stands after the section, where one is not enough.
 
     Examples
     --------
@@ -94,6 +153,7 @@ class Outcome:
     numbers: dict[str, Any]
     headline: str
     warning: str = ""
+    further: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,22 @@ def values_of_field(records: Records, name: str) -> list[Hashable]:
     return [None if value is None else plain(value) for value in records.field(name)]
 
 
+def people_of_sessions(records: Sessions) -> list[Hashable] | None:
+    """Return who each session is of, None where not known: who did its first step with a name.
+
+    None for all if nobody is known.
+
+    Examples
+    --------
+    >>> log = Sessions.from_lists([["hi", "bye"], ["hi"]], who=[[None, "ann"], [None]])
+    >>> people_of_sessions(log)
+    ['ann', None]
+    """
+    if records.who is None:
+        return None
+    return [next((one for one in steps if one is not None), None) for steps in records.who]
+
+
 def texts_to_show(
     records: Records,
     mistakes: Sequence[Mistake],

@@ -1,8 +1,9 @@
 """The penalty that suits the data: cross-validation inside the training records, within a budget.
 
 Penalties are tried from the one of the model outwards, weaker and stronger in turn, each fold
-starting from the weights of the one before, so that later ones cost less than the first. No record
-is scored by a model that has seen it, and test data are never looked at.
+starting from the weights of the one before, so that later ones cost less than the first; models
+with hidden states begin anew. No record is scored by a model that has seen it, and test data are
+never looked at.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from purport.measure.tags import marks_spans
 from purport.records.parting import numbers_of_groups
 from purport.records.records import Records
 from purport.sequence.crf import CRF
+from purport.study.session_models import SequenceModel
 
 log = logging.getLogger("purport")
 
@@ -114,7 +116,7 @@ class Tuned:
 
 
 def choose_l2(
-    crf: CRF,
+    crf: SequenceModel,
     records: Records,
     *,
     values: Sequence[float] = VALUES,
@@ -123,11 +125,11 @@ def choose_l2(
     budget: float | None = None,
     random_state: int = 0,
 ) -> Tuned:
-    """Choose the penalty of a CRF by cross-validation.
+    """Choose the penalty of a model by cross-validation.
 
     Parameters
     ----------
-    crf : CRF
+    crf : CRF, LDCRF or SHDCRF
         With all other parameters; it is left as it is. The penalty nearest to its own comes first.
     records : Utterances or Sessions
         With labels.
@@ -163,7 +165,7 @@ def choose_l2(
     parts = _Folds.of(crf, records, folds, groups, random_state)
     trials: list[Trial] = []
     stopped = ""
-    ways = _Ways.of(values, crf._l2)
+    ways = _Ways.of(values, crf._l2 if isinstance(crf, CRF) else crf.l2)
     while (l2 := ways.next()) is not None:
         spent = time.perf_counter() - began
         if trials and budget is not None and spent + trials[-1].seconds > budget:
@@ -223,7 +225,7 @@ class _Ways:
 
 @dataclass(frozen=True)
 class _Folds:
-    models: list[CRF]
+    models: Sequence[SequenceModel]
     train: list[Records]
     held: list[Records]
     measure: str
@@ -231,7 +233,7 @@ class _Folds:
     @classmethod
     def of(
         cls,
-        crf: CRF,
+        crf: SequenceModel,
         records: Records,
         folds: int,
         groups: Sequence[Hashable] | None,
@@ -265,7 +267,7 @@ class _Folds:
             kind.concatenate(part for other, part in enumerate(held) if other != number)
             for number in range(len(held))
         ]
-        models = [CRF(**crf.get_params(deep=False)) for _ in held]
+        models = [type(crf)(**crf.get_params(deep=False)) for _ in held]
         labels = {label for told in records.known_labels or () for label in told or () if label}
         return cls(models, train, held, "F1" if marks_spans(sorted(labels)) else "right")
 
@@ -280,7 +282,8 @@ class _Folds:
                 warnings.simplefilter("ignore", UnseenWarning)
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.set_params(l2=l2, verbose=False)
-                model.fit(train, warm_start=model._is_fitted())
+                # The weights that a strong penalty leaves are a bad start for hidden states.
+                model.fit(train, warm_start=isinstance(model, CRF) and model._is_fitted())
                 likelihood += model.log_likelihood(held)
             told = held.known_labels or []
             said = model.predict(held)

@@ -1,0 +1,1 @@
+"""Models that keep the right answer a margin ahead of all others."""
