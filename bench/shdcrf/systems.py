@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ import numpy as np
 from bench.crf import ours
 from bench.shdcrf.data import Labelled, Labels
 from bench.shdcrf.settings import MAX_ITERATIONS, NEIGHBOURS, PER_QUERY, Penalties, windows
+from purport.margin.svm import LinearSVM
 from purport.records.columns import ragged
 from purport.records.sessions import Sessions
 from purport.sequence.crf import CRF
@@ -51,22 +51,7 @@ def svm(train: Labelled, cost: float, of: Mapping[str, Any] = PER_QUERY) -> PerS
     encoder = windows(dict(of))
     rows = encoder.fit_transform(train.sessions)
     labels = np.array([label for each in train.labels for label in each])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LIBLINEAR's own bound of its iterations
-        return PerStep(encoder, linear_svm(cost).fit(rows.matrix()[rows.index], labels))
-
-
-def linear_svm(cost: float) -> Any:
-    """Return the SVM of Crammer and Singer: ours, or LIBLINEAR's where ours is not there."""
-    try:
-        from purport.margin.svm import LinearSVM
-    except ImportError:
-        from sklearn.svm import LinearSVC
-
-        return LinearSVC(
-            C=cost, multi_class="crammer_singer", tol=0.01, fit_intercept=False, random_state=0
-        )
-    return LinearSVM(C=cost, random_state=0)
+    return PerStep(encoder, LinearSVM(cost).fit(rows.matrix()[rows.index], labels))
 
 
 def fitted(model: Any, train: Labelled, **given: Any) -> Any:
