@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -106,6 +107,15 @@ def test_a_failing_fold_raises_too():
         threads(2).fold([1, 2, 3], Failing(), None)
 
 
+@pytest.fixture
+def heeds_interruptions():
+    """Let Ctrl-C interrupt, also where the tests run in the background, whose shell ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interruptions")
 @pytest.mark.parametrize("where", ["in a task", "while waiting for a helper"])
 def test_an_interruption_waits_for_the_helpers(where):
     """Ctrl-C comes to the calling thread; nobody may still write into its arrays afterwards."""
