@@ -1,0 +1,263 @@
+"""Online EM: one pass over pages in the order of the log, each page changing what the next one sees.
+
+Implements Eq. 3 and 4 of "Online Expectation-Maximization for Click Models": what a page says of a
+parameter is expected under the parameters of that moment, and added to its sums,
+
+    sums <- (1 - eta) sums + (expected, defined)
+
+with eta = 0 for Eq. 3. Only what a page touches decays, each time it does. The prior stands beside
+the sums and never decays:
+
+    parameter = (expected + strength * prior) / (defined + strength)
+
+Forgetting by calendar time multiplies both sums by 2^(-days / half life), when a pair is next met.
+
+Symbols: P pairs, Q queries, M cells, R ranks. Behind the M cells of a model stand R sums over all
+pairs by their rank: they tell what to expect of a pair that is new.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from purport.clicks.browsing import cell_of, expect_skip
+from purport.clicks.pages import BROWSES, expect_page
+from purport.clicks.pairs import COLUMNS, DAY, DEFINED, EXPECTED, LEAST, MOST, PRIOR
+from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
+
+
+@kernel(distinct=True)
+def parameter_of(expected: float, defined: float, prior: float, strength: float) -> float:
+    """Return a parameter from its sums and its prior."""
+    found = (expected + strength * prior) / (defined + strength)
+    return min(max(found, LEAST), MOST)
+
+
+@kernel(
+    "void(int64, int64[::1], int64[::1], boolean[::1], int32[::1], int32[::1], int64[::1], int64,"
+    " float64[::1], float64, float64, float64, float64[:, ::1], float64[:, ::1],"
+    " float64[:, ::1], float64[::1], float64[:, ::1], float64[::1])"
+)
+def stream_pages(
+    kind: int,
+    chosen: Int64s,  # (pages,) in the order of the log
+    offsets: Int64s,  # (N + 1,)
+    clicks: Booleans,  # (results,)
+    queries: Int32s,  # (N,) rows
+    pairs: Int32s,  # (results,) rows
+    days: Int64s,  # (N,), or empty where time does not count
+    ranks: int,
+    strengths: Floats,  # (2,) of the priors of attraction and of satisfaction
+    forget_shared: float,
+    forget_pairs: float,
+    half_life: float,
+    kept: Floats,  # (P, 0, 4 or 8) in and out
+    query_sums: Floats,  # (Q, 2) in and out
+    sums: Floats,  # (M + R, 2) in and out: of cells, and of ranks
+    remaining: Floats,  # (M + R,) in and out: the share of the sums at the beginning still in
+    cell_priors: Floats,  # (M + R, 2) what stands beside the sums
+    parameters: Floats,  # (M + R,) in and out: the parameters that follow from the sums
+) -> None:
+    """Take pages in, one after the other."""
+    longest = 3
+    for page in chosen:
+        longest = max(longest, offsets[page + 1] - offsets[page])
+    a, s, work = np.empty(longest), np.empty(longest), np.empty(longest + 1)
+    found, counted, work2 = np.empty((4, longest)), np.empty((2, longest)), np.empty((3, longest))
+    cells = np.empty(longest, np.int32)
+    width = kept.shape[1] // COLUMNS if len(kept) else 0
+    of_ranks = len(sums) - ranks
+    keep_pairs, keep_shared = 1.0 - forget_pairs, 1.0 - forget_shared
+    s[:] = 0.0
+    for page in chosen:
+        first = offsets[page]
+        n = offsets[page + 1] - first
+        if len(days):
+            age_pairs(n, pairs, first, float(days[page]), half_life, width, kept)
+        if kind in BROWSES:
+            stream_browsing(
+                kind, n, clicks, first, ranks, pairs, queries[page], strengths[0], keep_shared,
+                keep_pairs, of_ranks, kept, query_sums, sums, remaining, cell_priors, parameters,
+            )  # fmt: skip
+            continue
+        if width:
+            gather_parameters(n, pairs, first, kept, 0, strengths[0], work2, a)
+        if width == 2:
+            gather_parameters(n, pairs, first, kept, COLUMNS, strengths[1], work2, s)
+        used = expect_page(
+            kind, n, clicks, first, ranks, a, s, parameters, found, cells, counted, work
+        )
+        if width:
+            expected, defined = 0.0, 0.0
+            for r in range(n):
+                if found[1, r] == 0.0:
+                    continue
+                p, cell = np.uint32(pairs[first + r]), of_ranks + min(r, ranks - 1)
+                kept[p, EXPECTED] = keep_pairs * kept[p, EXPECTED] + found[0, r]
+                kept[p, DEFINED] = keep_pairs * kept[p, DEFINED] + found[1, r]
+                expected += found[0, r]
+                defined += parameters[cell] * found[1, r]
+                add_to_cell(cell, found[0, r], found[1, r], keep_shared, sums, remaining)
+            q = queries[page]
+            query_sums[q, EXPECTED] = keep_pairs * query_sums[q, EXPECTED] + expected
+            query_sums[q, DEFINED] = keep_pairs * query_sums[q, DEFINED] + defined
+        if width == 2:
+            for r in range(n):
+                if found[3, r] == 0.0:
+                    continue
+                p = np.uint32(pairs[first + r])
+                kept[p, COLUMNS] = keep_pairs * kept[p, COLUMNS] + found[2, r]
+                kept[p, COLUMNS + 1] = keep_pairs * kept[p, COLUMNS + 1] + found[3, r]
+        for k in range(used):
+            add_to_cell(cells[k], counted[0, k], counted[1, k], keep_shared, sums, remaining)
+        refresh_cells(used, cells, sums, cell_priors, work2, parameters)
+
+
+@kernel(distinct=True)
+def stream_browsing(
+    kind: int,
+    n: int,
+    clicks: Booleans,  # (results,)
+    first: int,
+    ranks: int,
+    pairs: Int32s,  # (results,)
+    query: int,
+    strength: float,
+    keep_shared: float,
+    keep_pairs: float,
+    of_ranks: int,
+    kept: Floats,  # (P, 4)
+    query_sums: Floats,  # (Q, 2)
+    sums: Floats,  # (M + R, 2)
+    remaining: Floats,  # (M + R,)
+    cell_priors: Floats,  # (M + R, 2)
+    parameters: Floats,  # (M + R,)
+) -> None:
+    """Take in a page of UBM or PBM, result by result.
+
+    A page touches each pair and each cell once, so that this is the same as first looking at all of
+    the page, which takes three times as long. Where a document is listed twice, the second place
+    sees what the first has brought.
+    """
+    last = -1
+    total, usual = 0.0, 0.0
+    for r in range(n):
+        p = np.uint32(pairs[first + r])
+        expected, defined = kept[p, EXPECTED], kept[p, DEFINED]
+        a = parameter_of(expected, defined, kept[p, PRIOR], strength)
+        cell = np.uint32(cell_of(kind, r, last, ranks))
+        if clicks[first + r]:
+            attracted, examined = 1.0, 1.0
+            last = r
+        else:
+            attracted, examined = expect_skip(a, parameters[cell])
+        kept[p, EXPECTED] = keep_pairs * expected + attracted
+        kept[p, DEFINED] = keep_pairs * defined + 1.0
+        add_to_cell(cell, examined, 1.0, keep_shared, sums, remaining)
+        parameters[cell] = parameter_of_cell(
+            sums[cell, EXPECTED], sums[cell, DEFINED],
+            cell_priors[cell, EXPECTED], cell_priors[cell, DEFINED],
+        )  # fmt: skip
+        of_rank = np.uint32(of_ranks + min(r, ranks - 1))
+        total += attracted
+        usual += parameters[of_rank]
+        add_to_cell(of_rank, attracted, 1.0, keep_shared, sums, remaining)
+    q = np.uint32(query)
+    query_sums[q, EXPECTED] = keep_pairs * query_sums[q, EXPECTED] + total
+    query_sums[q, DEFINED] = keep_pairs * query_sums[q, DEFINED] + usual
+
+
+@kernel(distinct=True)
+def gather_parameters(
+    n: int,
+    pairs: Int32s,  # (results,)
+    first: int,
+    kept: Floats,  # (P, 4 or 8)
+    column: int,
+    strength: float,
+    work: Floats,  # (3, n or more) work
+    out: Floats,  # (n,) out
+) -> None:
+    """Fill in a parameter of a page's pairs."""
+    for r in range(n):
+        p = np.uint32(pairs[first + r])
+        out[r] = parameter_of(
+            kept[p, column + EXPECTED], kept[p, column + DEFINED], kept[p, column + PRIOR], strength
+        )
+
+
+@kernel(distinct=True)
+def refresh_cells(
+    used: int,
+    cells: Int32s,  # (used or more,)
+    sums: Floats,  # (cells, 2)
+    priors: Floats,  # (cells, 2)
+    work: Floats,  # (3, used or more) work
+    parameters: Floats,  # (cells,) out at those that were used
+) -> None:
+    """Compute the parameters of the cells that a page has touched."""
+    for k in range(used):
+        cell = np.uint32(cells[k])
+        parameters[cell] = parameter_of_cell(
+            sums[cell, EXPECTED], sums[cell, DEFINED],
+            priors[cell, EXPECTED], priors[cell, DEFINED],
+        )  # fmt: skip
+
+
+@kernel(distinct=True)
+def age_pairs(
+    n: int,
+    pairs: Int32s,  # (results,)
+    first: int,
+    day: float,
+    half_life: float,
+    width: int,
+    kept: Floats,  # (P, 4 or 8) in and out
+) -> None:
+    """Let the sums of a page's pairs grow old up to a day; time that goes back changes nothing."""
+    for r in range(n if width else 0):
+        p = np.uint32(pairs[first + r])
+        if kept[p, DAY] < day:
+            aged = 2.0 ** ((kept[p, DAY] - day) / half_life)
+            for w in range(width):
+                kept[p, COLUMNS * w + EXPECTED] *= aged
+                kept[p, COLUMNS * w + DEFINED] *= aged
+            kept[p, DAY] = day
+
+
+@kernel(distinct=True)
+def add_to_cell(
+    cell: int,
+    expected: float,
+    defined: float,
+    keep: float,
+    sums: Floats,  # (M + R, 2)
+    remaining: Floats,  # (M + R,)
+) -> None:
+    """Let the sums of a cell decay, and add to them."""
+    sums[cell, EXPECTED] = keep * sums[cell, EXPECTED] + expected
+    sums[cell, DEFINED] = keep * sums[cell, DEFINED] + defined
+    if keep < 1.0:
+        remaining[cell] *= keep
+
+
+@kernel(distinct=True)
+def parameter_of_cell(
+    expected: float, defined: float, prior_expected: float, prior_defined: float
+) -> float:
+    """Return the parameter of a cell."""
+    found = (expected + prior_expected) / (defined + prior_defined)
+    return min(max(found, LEAST), MOST)
+
+
+@kernel("void(float64[:, ::1], float64[:, ::1], float64[::1])")
+def fill_parameters(
+    sums: Floats,  # (cells, 2)
+    priors: Floats,  # (cells, 2)
+    out: Floats,  # (cells,) out
+) -> None:
+    """Fill in the parameters that follow from the sums."""
+    for cell in range(len(out)):
+        out[cell] = parameter_of_cell(
+            sums[cell, EXPECTED], sums[cell, DEFINED], priors[cell, EXPECTED], priors[cell, DEFINED]
+        )
