@@ -1,0 +1,261 @@
+"""Result pages out of Arrow tables and into them, whole columns at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purport.records.arrow import (
+    UnfitError,
+    coded_array,
+    extras_of,
+    list_array,
+    lists_of,
+    numbers_of,
+    plain_array,
+    spaced_lists,
+    table_of,
+)
+from purport.records.columns import UNKNOWN, Coded, frozen
+from purport.records.ids import Ids
+from purport.records.page_checks import KNOWN, LATEST, PAGE, whole_and_exact
+from purport.records.session_tables import MICROS, NUMBER
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from purport.records.pages import Pages
+
+_TENS = np.array([10**power for power in range(1, 19)], np.int64)
+"""A whole number has one digit more than there are of these that are not larger."""
+
+
+def of_columns(table: pa.Table) -> Pages:
+    """Take whole columns of a table in which every row is good; raises `UnfitError` else."""
+    from purport.records.pages import Pages
+
+    names = set(table.column_names)
+    if not {"qid", "docs", "clicks"} <= names:
+        raise UnfitError
+    values, offsets, there = _lists(table["docs"])
+    clicks, offsets_of_clicks, _ = _lists(table["clicks"])
+    if not there.all() or not np.array_equal(offsets, offsets_of_clicks):
+        raise UnfitError
+    if not (offsets[1:] > offsets[:-1]).all():
+        raise UnfitError
+    times, exact_times = times_of(table["t"]) if "t" in names else (None, None)
+    others = [(field, table[field.name]) for field in table.schema if field.name not in KNOWN]
+    return Pages(
+        offsets=offsets,
+        queries=_all_known(ids_of(table["qid"])),
+        docs=_all_known(ids_of(values)),
+        clicks=clicks_of(clicks),
+        times=times,
+        sessions=_known_or_none(ids_of(table["sid"])) if "sid" in names else None,
+        _exact_times=exact_times,
+        _given_ids=_known_or_none(ids_of(table["id"])) if "id" in names else None,
+        _extra=extras_of(others),
+    )
+
+
+def table_of_pages(pages: Pages) -> pa.Table:
+    """Return a table with a row a page."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    if pages._given_ids is not None:
+        columns["id"] = ids_array(pages._given_ids)
+    if pages.sessions is not None:
+        columns["sid"] = ids_array(pages.sessions)
+    if pages.times is not None:
+        exact = pages.times if pages._exact_times is None else pages._exact_times
+        columns["t"] = pa.array(exact, mask=~pages.timed)
+    columns["qid"] = ids_array(pages.queries)
+    columns["docs"] = list_array(ids_array(pages.docs), pages.offsets)
+    columns["clicks"] = list_array(pa.array(pages.clicks.view(np.int8)), pages.offsets)
+    return table_of(columns | pages._other_columns(), first=PAGE)
+
+
+def ids_array(column: Ids) -> pa.Array:
+    """Return ids as an array: whole numbers, or strings.
+
+    Examples
+    --------
+    >>> ids_array(Ids.of([7, None])).to_pylist(), ids_array(Ids.of(["a", 7])).to_pylist()
+    ([7, None], ['a', '7'])
+    """
+    import pyarrow as pa
+
+    if column.names is not None:
+        return coded_array(column.named())
+    known = column.known
+    return pa.array(column.codes, mask=None if known.all() else ~known)
+
+
+def ids_of(column: pa.ChunkedArray | pa.Array) -> Ids:
+    """Return strings, or whole numbers, as ids; raises `UnfitError` for anything else.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ids_of(pa.array(["7", None])).codes.tolist(), ids_of(pa.array(["07"])).names
+    ([7, -1], ['07'])
+    """
+    import pyarrow as pa
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(array.type):
+        found = _of_dictionary(array)
+        if found is not None:
+            return found
+    array = plain_array(array)
+    kind = array.type
+    if pa.types.is_null(kind):
+        return Ids.unknown(len(array))
+    if pa.types.is_integer(kind):
+        return _of_numbers(array)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise UnfitError
+    numbers = _written_numbers(array)
+    if numbers is not None:
+        return numbers
+    found = _of_dictionary(array.dictionary_encode())
+    assert found is not None
+    return found
+
+
+def _of_dictionary(array: pa.DictionaryArray) -> Ids | None:
+    """Return strings that are stored once each; None where that is not so."""
+    import pyarrow as pa
+
+    names = array.dictionary
+    kind = names.type
+    if names.null_count or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    listed = names.to_pylist()
+    if "" in listed:
+        raise UnfitError
+    if len(set(listed)) < len(listed):
+        return None
+    codes = array.indices.fill_null(UNKNOWN) if array.indices.null_count else array.indices
+    numbers = codes.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return Ids.of_coded(Coded(frozen(numbers), listed))
+
+
+def _of_numbers(array: pa.Array) -> Ids:
+    import pyarrow as pa
+
+    try:
+        whole = array.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond what int64 holds
+        return ids_of(array.cast(pa.string()))
+    there = whole.fill_null(0) if whole.null_count else whole
+    codes = there.to_numpy()
+    if len(codes) and codes.min() < 0:
+        return ids_of(array.cast(pa.string()))
+    if whole.null_count:
+        codes = np.where(whole.is_valid().to_numpy(zero_copy_only=False), codes, UNKNOWN)
+    return Ids(frozen(codes))
+
+
+def _written_numbers(array: pa.Array) -> Ids | None:
+    """Return strings as whole numbers if all of them are written as such; None else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = array.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    digits = pc.binary_length(array).fill_null(1).to_numpy(zero_copy_only=False)
+    codes = numbers.fill_null(0).to_numpy()
+    # Every other way to write them ("07", "+7", "0x7", "-7") is longer.
+    if len(codes) and (
+        codes.min() < 0 or np.any(np.searchsorted(_TENS, codes, "right") + 1 != digits)
+    ):
+        return None
+    if numbers.null_count:
+        codes = np.where(numbers.is_valid().to_numpy(zero_copy_only=False), codes, UNKNOWN)
+    return Ids(frozen(codes))
+
+
+def clicks_of(array: pa.Array) -> NDArray[np.bool_]:
+    """Return what was clicked; raises `UnfitError` where a click is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> clicks_of(pa.array([0, 1])).tolist(), clicks_of(pa.array(["0", "1"])).tolist()
+    ([False, True], [False, True])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = plain_array(array)
+    kind = array.type
+    if array.null_count:
+        raise UnfitError
+    if pa.types.is_boolean(kind):
+        return frozen(np.array(array.to_numpy(zero_copy_only=False)))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        clicked = pc.equal(array, "1")
+        if not pc.all(pc.or_(clicked, pc.equal(array, "0"))).as_py():
+            raise UnfitError
+        return frozen(np.array(clicked.to_numpy(zero_copy_only=False)))
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise UnfitError
+    values = array.to_numpy()
+    clicks: NDArray[np.bool_] = values == 1
+    if np.any((values != 0) & ~clicks):
+        raise UnfitError
+    return frozen(clicks)
+
+
+def times_of(
+    column: pa.ChunkedArray,
+) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None]:
+    """Return whole seconds, and exact ones if some are not whole; raises `UnfitError`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = plain_array(column)
+    kind = array.type
+    if array.null_count == len(array):
+        return None, None
+    if pa.types.is_timestamp(kind):
+        micros = array.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
+        array = pc.divide(micros.cast(pa.float64(), safe=False), float(MICROS))
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if not pc.all(pc.match_substring_regex(array, NUMBER)).as_py():
+            raise UnfitError
+        array = array.cast(pa.float64())
+    elif pa.types.is_signed_integer(kind) and not array.null_count:
+        times = array.cast(pa.int64()).to_numpy()
+        if times.min() <= -LATEST or times.max() >= LATEST:
+            raise UnfitError
+        return frozen(times), None
+    seconds = numbers_of(array)
+    if np.nanmax(np.abs(seconds), initial=0.0) >= LATEST:
+        raise UnfitError
+    return whole_and_exact(seconds)
+
+
+def _lists(column: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.bool_]]:
+    """Return what all lists hold, where each starts and which are there; cells of text are cut."""
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return lists_of(spaced_lists(column))
+    return lists_of(column)
+
+
+def _all_known(column: Ids) -> Ids:
+    if len(column) and column.codes.min() < 0:
+        raise UnfitError
+    return column
+
+
+def _known_or_none(column: Ids) -> Ids | None:
+    return column if column.known.any() else None
