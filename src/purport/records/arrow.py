@@ -283,14 +283,25 @@ def renamed_table(table: pa.Table, names: dict[str, str], source: str) -> pa.Tab
     return table.rename_columns(renamed)
 
 
+def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array, as it is; `UnfitError` where it is too large for one."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)  # to combine it would copy it
+    whole = column.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        raise UnfitError
+    return whole
+
+
 def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column as one array of plain values; `UnfitError` where it is too large for one."""
     import pyarrow as pa
 
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # what is too large for one array stays in chunks
-        raise UnfitError
+    column = one_array(column)
     if pa.types.is_string_view(column.type):
         return column.cast(pa.large_string())
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

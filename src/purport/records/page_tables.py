@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purport.records.arrow import (
     UnfitError,
-    coded_array,
     extras_of,
     list_array,
     lists_of,
@@ -17,10 +18,13 @@ from purport.records.arrow import (
     spaced_lists,
     table_of,
 )
-from purport.records.columns import UNKNOWN, Coded, frozen
+from purport.records.columns import frozen
+from purport.records.id_arrays import Shown, ids_array, ids_of
 from purport.records.ids import Ids
 from purport.records.page_checks import KNOWN, LATEST, PAGE, whole_and_exact
 from purport.records.session_tables import MICROS, NUMBER
+
+NOTHING_SHOWN: Mapping[str, Shown] = MappingProxyType({})
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,12 +32,12 @@ if TYPE_CHECKING:
 
     from purport.records.pages import Pages
 
-_TENS = np.array([10**power for power in range(1, 19)], np.int64)
-"""A whole number has one digit more than there are of these that are not larger."""
 
+def of_columns(table: pa.Table, shown: Mapping[str, Shown] = NOTHING_SHOWN) -> Pages:
+    """Take whole columns of a table in which every row is good; raises `UnfitError` else.
 
-def of_columns(table: pa.Table) -> Pages:
-    """Take whole columns of a table in which every row is good; raises `UnfitError` else."""
+    `shown` holds by column what earlier parts of the same table have shown.
+    """
     from purport.records.pages import Pages
 
     names = set(table.column_names)
@@ -49,11 +53,11 @@ def of_columns(table: pa.Table) -> Pages:
     others = [(field, table[field.name]) for field in table.schema if field.name not in KNOWN]
     return Pages(
         offsets=offsets,
-        queries=_all_known(ids_of(table["qid"])),
-        docs=_all_known(ids_of(values)),
+        queries=_all_known(ids_of(table["qid"], shown.get("qid"))),
+        docs=_all_known(ids_of(values, shown.get("docs"))),
         clicks=clicks_of(clicks),
         times=times,
-        sessions=_known_or_none(ids_of(table["sid"])) if "sid" in names else None,
+        sessions=_known_or_none(ids_of(table["sid"], shown.get("sid"))) if "sid" in names else None,
         _exact_times=exact_times,
         _given_ids=_known_or_none(ids_of(table["id"])) if "id" in names else None,
         _extra=extras_of(others),
@@ -76,109 +80,6 @@ def table_of_pages(pages: Pages) -> pa.Table:
     columns["docs"] = list_array(ids_array(pages.docs), pages.offsets)
     columns["clicks"] = list_array(pa.array(pages.clicks.view(np.int8)), pages.offsets)
     return table_of(columns | pages._other_columns(), first=PAGE)
-
-
-def ids_array(column: Ids) -> pa.Array:
-    """Return ids as an array: whole numbers, or strings.
-
-    Examples
-    --------
-    >>> ids_array(Ids.of([7, None])).to_pylist(), ids_array(Ids.of(["a", 7])).to_pylist()
-    ([7, None], ['a', '7'])
-    """
-    import pyarrow as pa
-
-    if column.names is not None:
-        return coded_array(column.named())
-    known = column.known
-    return pa.array(column.codes, mask=None if known.all() else ~known)
-
-
-def ids_of(column: pa.ChunkedArray | pa.Array) -> Ids:
-    """Return strings, or whole numbers, as ids; raises `UnfitError` for anything else.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> ids_of(pa.array(["7", None])).codes.tolist(), ids_of(pa.array(["07"])).names
-    ([7, -1], ['07'])
-    """
-    import pyarrow as pa
-
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_dictionary(array.type):
-        found = _of_dictionary(array)
-        if found is not None:
-            return found
-    array = plain_array(array)
-    kind = array.type
-    if pa.types.is_null(kind):
-        return Ids.unknown(len(array))
-    if pa.types.is_integer(kind):
-        return _of_numbers(array)
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise UnfitError
-    numbers = _written_numbers(array)
-    if numbers is not None:
-        return numbers
-    found = _of_dictionary(array.dictionary_encode())
-    assert found is not None
-    return found
-
-
-def _of_dictionary(array: pa.DictionaryArray) -> Ids | None:
-    """Return strings that are stored once each; None where that is not so."""
-    import pyarrow as pa
-
-    names = array.dictionary
-    kind = names.type
-    if names.null_count or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return None
-    listed = names.to_pylist()
-    if "" in listed:
-        raise UnfitError
-    if len(set(listed)) < len(listed):
-        return None
-    codes = array.indices.fill_null(UNKNOWN) if array.indices.null_count else array.indices
-    numbers = codes.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-    return Ids.of_coded(Coded(frozen(numbers), listed))
-
-
-def _of_numbers(array: pa.Array) -> Ids:
-    import pyarrow as pa
-
-    try:
-        whole = array.cast(pa.int64())
-    except pa.ArrowInvalid:  # beyond what int64 holds
-        return ids_of(array.cast(pa.string()))
-    there = whole.fill_null(0) if whole.null_count else whole
-    codes = there.to_numpy()
-    if len(codes) and codes.min() < 0:
-        return ids_of(array.cast(pa.string()))
-    if whole.null_count:
-        codes = np.where(whole.is_valid().to_numpy(zero_copy_only=False), codes, UNKNOWN)
-    return Ids(frozen(codes))
-
-
-def _written_numbers(array: pa.Array) -> Ids | None:
-    """Return strings as whole numbers if all of them are written as such; None else."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        numbers = array.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return None
-    digits = pc.binary_length(array).fill_null(1).to_numpy(zero_copy_only=False)
-    codes = numbers.fill_null(0).to_numpy()
-    # Every other way to write them ("07", "+7", "0x7", "-7") is longer.
-    if len(codes) and (
-        codes.min() < 0 or np.any(np.searchsorted(_TENS, codes, "right") + 1 != digits)
-    ):
-        return None
-    if numbers.null_count:
-        codes = np.where(numbers.is_valid().to_numpy(zero_copy_only=False), codes, UNKNOWN)
-    return Ids(frozen(codes))
 
 
 def clicks_of(array: pa.Array) -> NDArray[np.bool_]:
