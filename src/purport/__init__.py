@@ -21,6 +21,7 @@ _HOMES = {
     "ModelTooNewError": "purport.errors:ModelTooNewError",
     "NotFittedError": "purport.errors:NotFittedError",
     "OutputExistsError": "purport.errors:OutputExistsError",
+    "Pages": "purport.records.pages:Pages",
     "ParameterError": "purport.errors:ParameterError",
     "PurportError": "purport.errors:PurportError",
     "PurportWarning": "purport.errors:PurportWarning",

@@ -26,6 +26,7 @@ from purport.features.token_windows import TokenWindows
 from purport.margin.svm import LinearSVM
 from purport.measure import flat as metrics
 from purport.measure import scorers
+from purport.records.pages import Pages
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
@@ -55,6 +56,7 @@ __all__ = [
     "ModelTooNewError",
     "NotFittedError",
     "OutputExistsError",
+    "Pages",
     "ParameterError",
     "PurportError",
     "PurportWarning",

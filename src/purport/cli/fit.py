@@ -24,7 +24,7 @@ from purport.errors import InputError
 from purport.study.defaults import L2, L2_HIDDEN, L2_OF_STEPS, MAX_ITER
 
 if TYPE_CHECKING:
-    from purport.records.records import Records
+    from purport.records.labelled import LabelledRecords
     from purport.study.learning import Course
     from purport.study.session_models import SequenceModel
 
@@ -331,7 +331,7 @@ def activity(
 
 
 def _learn(
-    kind: type[Records],
+    kind: type[LabelledRecords],
     crf: SequenceModel,
     course: Course,
     out: Path,

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.errors import FormatError
-from purport.records.columns import UNKNOWN, Coded, RaggedStrings, frozen, offsets_of
+from purport.records.columns import (
+    UNKNOWN,
+    Coded,
+    RaggedStrings,
+    frozen,
+    known_or_none,
+    offsets_of,
+)
 from purport.records.formats import Row
 
 if TYPE_CHECKING:
@@ -127,7 +134,7 @@ def coded_of(column: pa.ChunkedArray | pa.Array) -> Coded:
     """Return a column of strings; raises `UnfitError` for anything else."""
     import pyarrow as pa
 
-    array = _plain_array(column)
+    array = plain_array(column)
     if pa.types.is_null(array.type):
         return Coded.unknown(len(array))
     if not _is_string(array.type):
@@ -150,7 +157,7 @@ def lists_of(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = _plain_array(column)
+    array = plain_array(column)
     if pa.types.is_null(array.type):
         empty = pa.array([], pa.null())
         return empty, offsets_of([0] * len(array)), np.zeros(len(array), np.bool_)
@@ -169,7 +176,7 @@ def numbers_of(column: pa.ChunkedArray | pa.Array) -> NDArray[np.float64]:
     """Return finite numbers, NaN where there is none; `UnfitError` for all else."""
     import pyarrow as pa
 
-    array = _plain_array(column)
+    array = plain_array(column)
     kind = array.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)):
         raise UnfitError
@@ -204,7 +211,7 @@ def spaced_lists(column: pa.ChunkedArray, no_value: str | None = None) -> pa.Arr
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values, offsets, present = lists_of(pc.split_pattern(_plain_array(column), " "))
+    values, offsets, present = lists_of(pc.split_pattern(plain_array(column), " "))
     if pc.any(pc.equal(values, "")).as_py():
         raise UnfitError
     if no_value is not None:
@@ -243,6 +250,20 @@ def values_of(column: pa.ChunkedArray, field: pa.Field, source: str) -> list[Any
     return list(map(_as_json, values)) if pa.types.is_nested(kind) else values
 
 
+def extras_of(columns: Sequence[tuple[pa.Field, Any]]) -> list[dict[str, Any] | None] | None:
+    """Return the fields that purport does not know as one dict a row; None without any."""
+    if not columns:
+        return None
+    told = [(field.name, values_of(array, field, "the table")) for field, array in columns]
+    rows = zip(*(values for _, values in told), strict=True)
+    found = [
+        {name: value for (name, _), value in zip(told, row, strict=True) if value is not None}
+        or None
+        for row in rows
+    ]
+    return known_or_none(found)
+
+
 def table_rows(table: pa.Table, first: int, source: str) -> Iterator[Row]:
     """Yield the number and the fields of each row; missing values are left out."""
     columns = [values_of(table.column(at), field, source) for at, field in enumerate(table.schema)]
@@ -262,13 +283,25 @@ def renamed_table(table: pa.Table, names: dict[str, str], source: str) -> pa.Tab
     return table.rename_columns(renamed)
 
 
-def _plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array, as it is; `UnfitError` where it is too large for one."""
     import pyarrow as pa
 
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # what is too large for one array stays in chunks
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)  # to combine it would copy it
+    whole = column.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
         raise UnfitError
+    return whole
+
+
+def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array of plain values; `UnfitError` where it is too large for one."""
+    import pyarrow as pa
+
+    column = one_array(column)
     if pa.types.is_string_view(column.type):
         return column.cast(pa.large_string())
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

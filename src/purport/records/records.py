@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -17,13 +16,11 @@ from purport.estimator.chance import RandomState
 from purport.estimator.constraints import Whole, check_parameters
 from purport.records.arrow import (
     UnfitError,
-    any_column,
     extra_columns,
     renamed_table,
     table_rows,
 )
-from purport.records.checks import Probability, checked_probability, strings
-from purport.records.columns import Coded, Coder, ragged, records_of
+from purport.records.columns import records_of
 from purport.records.formats import (
     Fields,
     Row,
@@ -52,8 +49,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-Labels = list[list[str | None]]
-
 EVERYTHING = 1 << 62
 """The size of a batch that holds all there is."""
 
@@ -78,7 +73,7 @@ class Builder(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Records(ABC):
-    """Records as columns, which never change; see `Utterances` and `Sessions`.
+    """Records as columns, which never change; see `Utterances`, `Sessions` and `Pages`.
 
     A subclass says how the fields of a row become a record, what its columns are, and how they
     become fields again.
@@ -94,17 +89,12 @@ class Records(ABC):
     offsets: NDArray[np.int64]
     skipped: int = 0
 
-    _ids: list[str | None] | None = None
-    _labels: Coded | None = None
-    _probability: list[Probability | None] | None = None
     _extra: list[dict[str, Any] | None] | None = None
 
     _needed: ClassVar[tuple[str, ...]]
     """A header that names one of these columns is one of such records."""
     _spaced: ClassVar[frozenset[str]]
     """The columns of TSV that hold several values, parted by spaces."""
-    _position: ClassVar[str]
-    """What a position is called: a token, a step."""
 
     # What a subclass says.
 
@@ -145,8 +135,8 @@ class Records(ABC):
 
     @property
     @abstractmethod
-    def known_labels(self) -> Labels | None:
-        """The labels that the records bring, None where not known; None when not one is."""
+    def ids(self) -> list[str | None] | None:
+        """The id of each record; None when not one is known."""
 
     @abstractmethod
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -164,72 +154,6 @@ class Records(ABC):
     @abstractmethod
     def to_arrow(self) -> pa.Table:
         """Return a table with a row a record."""
-
-    # What was predicted, and whose record it is.
-
-    @property
-    def ids(self) -> list[str | None] | None:
-        """The id of each record; None when not one is known."""
-        return self._ids
-
-    @cached_property
-    def labels(self) -> Labels | None:
-        """The predicted labels that `with_labels` put in, or that were read; None without any."""
-        return ragged(self._labels.strings(), self.offsets) if self._labels else None
-
-    @property
-    def probability(self) -> list[Probability | None] | None:
-        """How sure the predictions are: a number, or one a position, for each record."""
-        return self._probability
-
-    def with_labels(
-        self,
-        labels: Sequence[Sequence[str | None]],
-        probability: Sequence[Probability] | NDArray[np.float64] | None = None,
-    ) -> Self:
-        """Return the same records with predicted labels beside what they had.
-
-        Parameters
-        ----------
-        labels : list of lists of str
-            A label a position.
-        probability : list, optional
-            For each record a number, or one number a position.
-
-        Examples
-        --------
-        >>> from purport.records.utterances import Utterances
-        >>> talk = Utterances.from_lists([["play", "jazz"]])
-        >>> told = talk.with_labels([["O", "B-genre"]], [0.9])
-        >>> next(told.rows())
-        {'tokens': ['play', 'jazz'], 'labels': ['O', 'B-genre'], 'probability': 0.9}
-        """
-        lengths = np.diff(self.offsets).tolist()
-        if len(labels) != len(self):
-            raise ShapeError.lengths("labels", len(labels), "the list of records", len(self))
-        if probability is not None and len(probability) != len(self):
-            raise ShapeError.lengths(
-                "probability", len(probability), "the list of records", len(self)
-            )
-        coder = Coder()
-        sure: list[Probability | None] = []
-        for record, (given, length) in enumerate(zip(labels, lengths, strict=True)):
-            try:
-                told = strings(given, "labels", unknown=True)
-                if probability is not None:
-                    sure.append(checked_probability(probability[record], length))
-            except BadRowError as bad:
-                raise InputError(
-                    f"Record {record + 1}: {bad.reason}. Give one a {self._position}."
-                ) from None
-            if len(told) != length:
-                raise ShapeError.lengths(
-                    f"labels[{record}]", len(told), f"the {self._position}s", length
-                )
-            coder.extend(told)
-        return replace(
-            self, _labels=coder.finish(), _probability=None if probability is None else sure
-        )
 
     # Reading.
 
@@ -343,19 +267,31 @@ class Records(ABC):
     @classmethod
     def _parts_of_tables(cls, opened: Source, size: int, faults: Faults) -> Iterator[Self]:
         assert opened.tables is not None
+        make = cls._maker(size)
         for first, table in opened.tables(min(size, TABLE_ROWS)):
             names = dict(opened.renamed)
-            part = cls._of_table(renamed_table(table, names, opened.name), first, faults)
+            part = cls._of_table(renamed_table(table, names, opened.name), first, faults, make)
             if len(part):
                 yield part
 
     @classmethod
-    def _of_table(cls, table: pa.Table, first: int, faults: Faults) -> Self:
+    def _maker(cls, size: int) -> Callable[[pa.Table], Self]:
+        """Return what takes whole columns of one table after the other, for so large batches."""
+        return cls._from_table
+
+    @classmethod
+    def _of_table(
+        cls,
+        table: pa.Table,
+        first: int,
+        faults: Faults,
+        make: Callable[[pa.Table], Self] | None = None,
+    ) -> Self:
         """Take whole columns where all is well; else row by row, which finds the bad ones."""
         if not set(cls._needed) & set(table.column_names):
             raise FormatError.no_column(faults.source, cls._needed)
         try:
-            return cls._from_table(table)
+            return cls._from_table(table) if make is None else make(table)
         except UnfitError:
             return cls._from_rows(cls._rows_of_table(table, first, faults.source), faults)
 
@@ -399,16 +335,8 @@ class Records(ABC):
                 ) from None
 
     def _other_columns(self) -> dict[str, Any]:
-        """Return as Arrow has them: the probability, and the fields that purport does not know."""
-        columns: dict[str, Any] = {}
-        if self._probability is not None:
-            columns["probability"] = any_column("probability", self._probability)
-        columns |= extra_columns(self._extra or [])
-        for name in ("labels", "probability"):
-            if any(name in extra for extra in self._extra or [] if extra):
-                # In some records it is what was predicted, in others what somebody else means.
-                columns[name] = any_column(name, [row.get(name) for row in self.rows()])
-        return columns
+        """Return as Arrow has them the fields that purport does not know."""
+        return dict(extra_columns(self._extra or []))
 
     # Cutting and joining.
 

@@ -18,6 +18,7 @@ from purport.records.arrow import (
     coded_array,
     coded_of,
     extra_columns,
+    extras_of,
     identities_of,
     json_array,
     json_field,
@@ -157,7 +158,7 @@ def of_columns(table: pa.Table) -> Sessions:
         _ids=_names(table["id"]) if "id" in names else None,
         _labels=labels,
         _probability=_probabilities(table, lengths) if "probability" in names else None,
-        _extra=_extras([(field, table[field.name]) for field in others]),
+        _extra=extras_of([(field, table[field.name]) for field in others]),
     )
 
 
@@ -323,7 +324,7 @@ def _columns_of_steps(
     if "t" in columns:
         found |= _times_of(columns["t"])
     others = [(fields[name], columns[name]) for name in columns if name not in PLAIN]
-    found["_step_extra"] = _extras(others)
+    found["_step_extra"] = extras_of(others)
     return found
 
 
@@ -527,18 +528,6 @@ def _named_of_columns(columns: dict[str, pa.ChunkedArray]) -> NamedValues | None
 
 
 # What both forms share.
-
-
-def _extras(columns: list[tuple[pa.Field, Any]]) -> list[dict[str, Any] | None] | None:
-    """Return the fields that purport does not know as one dict a row."""
-    told = [(field.name, values_of(array, field, "the table")) for field, array in columns]
-    rows = zip(*(values for _, values in told), strict=True)
-    found = [
-        {name: value for (name, _), value in zip(told, row, strict=True) if value is not None}
-        or None
-        for row in rows
-    ]
-    return known_or_none(found)
 
 
 def _names(column: pa.ChunkedArray) -> list[str | None] | None:

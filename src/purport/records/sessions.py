@@ -28,9 +28,10 @@ from purport.records.columns import (
     ragged,
 )
 from purport.records.formats import Fields, Row, read_cells
+from purport.records.labelled import LabelledRecords, Labels
 from purport.records.named_values import NamedValues, NamedValuesBuilder
 from purport.records.plain_lines import PlainLines, pieces_of_steps
-from purport.records.records import Labels, Records, json_texts
+from purport.records.records import json_texts
 from purport.records.session_checks import STEP, checked_session, plain_time, written_time
 from purport.records.session_rows import (
     FEATURE,
@@ -52,7 +53,7 @@ Step = str | Mapping[str, float | str] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Sessions(Records):
+class Sessions(LabelledRecords):
     """Sessions as columns: the steps of each, and what is known of them.
 
     A step may have a text, named features, the results that were clicked, a label, a time and who

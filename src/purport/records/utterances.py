@@ -16,6 +16,7 @@ from purport.records.arrow import (
     UnfitError,
     coded_array,
     coded_of,
+    extras_of,
     identities_of,
     known_of,
     list_array,
@@ -60,8 +61,8 @@ from purport.records.formats import (
     read_cells,
     write_iob,
 )
+from purport.records.labelled import LabelledRecords, Labels
 from purport.records.plain_lines import PlainLines, pieces_of_cells
-from purport.records.records import Labels, Records
 from purport.records.session_rows import Ended
 from purport.records.sources import BadRowError, Faults, Line, Source, TextKind
 
@@ -74,7 +75,7 @@ LAST = ("labels", "probability")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Utterances(Records):
+class Utterances(LabelledRecords):
     """Utterances as columns: tokens, and where known slots, intent, domain and id.
 
     Make them with `read`, `batches` or `from_lists`. They never change: slicing and `with_labels`
@@ -387,11 +388,6 @@ def _of_columns(table: pa.Table) -> Utterances:
 
     ids = known_of(identities_of(table["id"])) if "id" in names else None
     others = [field for field in table.schema if field.name not in KNOWN]
-    columns = [values_of(table[field.name], field, "the table") for field in others]
-    extra = [
-        {field.name: value for field, value in zip(others, row, strict=True) if value is not None}
-        for row in zip(*columns, strict=True)
-    ]
     return Utterances(
         offsets=offsets,
         _tokens=tokens.strings,
@@ -401,7 +397,7 @@ def _of_columns(table: pa.Table) -> Utterances:
         _ids=None if ids is None else ids.strings(),
         _labels=tags("labels"),
         _probability=_probabilities(table, lengths) if "probability" in names else None,
-        _extra=known_or_none([row or None for row in extra]),
+        _extra=extras_of([(field, table[field.name]) for field in others]),
     )
 
 

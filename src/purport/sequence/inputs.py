@@ -20,7 +20,7 @@ from purport.features.sensor_windows import SensorWindows
 from purport.features.session_windows import SessionWindows
 from purport.features.strings import FeatureStrings
 from purport.features.token_windows import TokenWindows
-from purport.records.records import Records
+from purport.records.labelled import LabelledRecords
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.labels import UNKNOWN, LabelCodes, Labels, encode_labels
@@ -48,7 +48,7 @@ ENCODERS: dict[Form, tuple[type[Estimator], ...]] = {
 """Who can make rows of each form; the first does unless another is asked for."""
 
 
-RECORDS: dict[Form, type[Records]] = {"utterances": Utterances, "sessions": Sessions}
+RECORDS: dict[Form, type[LabelledRecords]] = {"utterances": Utterances, "sessions": Sessions}
 """The forms that are records."""
 
 
@@ -113,7 +113,7 @@ def encoder_named(name: str | None, form: Form) -> type[Estimator]:
 
 def brings_labels(X: Any) -> bool:
     """Tell whether X are records of which at least one label is known."""
-    return isinstance(X, Records) and X.known_labels is not None
+    return isinstance(X, LabelledRecords) and X.known_labels is not None
 
 
 def given_labels(owner: str, X: Any, y: Labels | None) -> Labels:

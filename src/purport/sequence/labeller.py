@@ -18,7 +18,7 @@ from purport.features.encoders import Encoder
 from purport.features.rows import Rows
 from purport.fold.engine import Engine
 from purport.fold.thread_engine import threads
-from purport.records.records import Records
+from purport.records.labelled import LabelledRecords
 from purport.sequence import decoding
 from purport.sequence.decoding import BestPaths
 from purport.sequence.inputs import RECORDS, Form, check_form, known_of, prepared
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("purport")
 
-Labelled = TypeVar("Labelled", bound=Records)
+Labelled = TypeVar("Labelled", bound=LabelledRecords)
 
 
 class Labelling(NamedTuple):
@@ -98,7 +98,7 @@ class SequenceLabeller(Estimator):
         raise TypeError(f"{type(self).__name__} has no scores")
 
     @property
-    def kind_of_records(self) -> type[Records] | None:
+    def kind_of_records(self) -> type[LabelledRecords] | None:
         """The class of the records that the model labels; None if it was not fitted on records."""
         self._check_fitted()
         return RECORDS.get(self._form)

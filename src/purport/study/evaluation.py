@@ -19,9 +19,9 @@ from purport.measure.slots import slot_scores
 from purport.measure.sureness import Sureness
 from purport.measure.tags import marks_spans
 from purport.measure.tokens import token_scores
+from purport.records.labelled import LabelledRecords
 from purport.records.parting import numbers_of_groups
 from purport.records.people import MIN_PEOPLE
-from purport.records.records import Records
 from purport.report.evaluation import evaluation_section
 from purport.report.findings import Compared, ErrorFindings, Evaluation
 from purport.report.page import page, write_page
@@ -41,10 +41,10 @@ class Labeller(Protocol):
     @property
     def classes_(self) -> NDArray[np.str_]: ...
 
-    def predict(self, X: Records) -> list[list[str]]:
+    def predict(self, X: LabelledRecords) -> list[list[str]]:
         """Return the labels of records."""
 
-    def predict_proba(self, X: Records) -> list[NDArray[np.float64]]:
+    def predict_proba(self, X: LabelledRecords) -> list[NDArray[np.float64]]:
         """Return the probability of each label at each position."""
 
 
@@ -99,7 +99,7 @@ class Answers:
 
 def evaluate(
     model: Labeller,
-    records: Records,
+    records: LabelledRecords,
     questions: Questions | None = None,
     *,
     other: Labeller | None = None,
@@ -204,7 +204,9 @@ def write_evaluation(
     write_page(path, page([evaluation_section(found)], subject, when, VERSION), overwrite)
 
 
-def ask(model: Labeller, records: Records, surely: bool, verbose: Verbosity = False) -> Answers:
+def ask(
+    model: Labeller, records: LabelledRecords, surely: bool, verbose: Verbosity = False
+) -> Answers:
     """Label records in batches, and keep of the marginals what later questions need.
 
     Examples
@@ -232,10 +234,10 @@ def ask(model: Labeller, records: Records, surely: bool, verbose: Verbosity = Fa
 
 
 def find_errors(
-    known: Records,
+    known: LabelledRecords,
     answers: Answers,
     asked: Questions,
-    records: Records,
+    records: LabelledRecords,
     places: Sequence[int],
 ) -> ErrorFindings:
     """Return the errors worth a look, and those texts that may be seen.
@@ -283,7 +285,7 @@ def placed(told: Confusion, places: Sequence[int]) -> Confusion:
 
 
 def _taken(
-    values: Sequence[Hashable], places: Sequence[int], records: Records, name: str
+    values: Sequence[Hashable], places: Sequence[int], records: LabelledRecords, name: str
 ) -> list[Hashable]:
     if len(values) != len(records):
         raise InputError(f"{name} must be one a record: {len(records)}, not {len(values)}.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from purport.errors import InputError
-from purport.records.records import Records
+from purport.records.labelled import LabelledRecords
 from purport.records.sources import OnError, Paths
 from purport.sequence.labeller import SequenceLabeller
 from purport.store.folders import load
@@ -49,7 +49,7 @@ def label_batches(
     size: int = 2000,
     on_error: OnError = "raise",
     columns: Mapping[str, str] | None = None,
-) -> Iterator[Records]:
+) -> Iterator[LabelledRecords]:
     """Label the records of a source batch by batch.
 
     Examples

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from purport.errors import InputError
 from purport.measure.tags import marks_spans
-from purport.records.records import Records
+from purport.records.labelled import LabelledRecords
 from purport.records.sources import OnError
 from purport.report.findings import Evaluation
 from purport.report.told import headline, numbers
@@ -176,7 +176,7 @@ def described(model: SequenceModel) -> str:
     return repr(type(model)(**model.get_params(deep=False) | unseen))
 
 
-def learn(kind: type[Records], crf: SequenceModel, course: Course) -> Learnt:
+def learn(kind: type[LabelledRecords], crf: SequenceModel, course: Course) -> Learnt:
     """Train a model on the records of files.
 
     Parameters
@@ -238,6 +238,6 @@ def learn(kind: type[Records], crf: SequenceModel, course: Course) -> Learnt:
     return Learnt(crf, crf._trained_on()["sequences"], WORDINGS[kind].records, tuned, tested)
 
 
-def _check_dev(dev: Records) -> None:
+def _check_dev(dev: LabelledRecords) -> None:
     labels = {label for told in dev.known_labels or () for label in told or () if label is not None}
     with_known_labels(dev, "--dev", "spans" if marks_spans(map(str, labels)) else "tokens")

@@ -14,20 +14,20 @@ from purport.errors import InputError
 from purport.measure.counts import Level
 from purport.measure.mistakes import Mistake
 from purport.records.formats import plain
+from purport.records.labelled import LabelledRecords
 from purport.records.people import MIN_PEOPLE, people_of_steps, sent_by_enough
-from purport.records.records import Records
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.report.findings import Wording
 from purport.report.slots import WORDING
 
-WORDINGS: Final[dict[type[Records], Wording]] = {
+WORDINGS: Final[dict[type[LabelledRecords], Wording]] = {
     Utterances: WORDING,
     Sessions: Wording("sessions", "steps", "labels"),
 }
 
 
-def wording_of(records: Records) -> Wording:
+def wording_of(records: LabelledRecords) -> Wording:
     """Return how messages call the parts of records.
 
     Examples
@@ -38,7 +38,7 @@ def wording_of(records: Records) -> Wording:
     return WORDINGS[type(records)]
 
 
-def kind_of_records(model: Any) -> type[Records]:
+def kind_of_records(model: Any) -> type[LabelledRecords]:
     """Return the class of records that a model labels.
 
     Examples
@@ -48,7 +48,7 @@ def kind_of_records(model: Any) -> type[Records]:
     >>> kind_of_records(CRF().fit(talk)).__name__
     'Utterances'
     """
-    kind: type[Records] | None = model.kind_of_records
+    kind: type[LabelledRecords] | None = model.kind_of_records
     if kind is None:
         raise InputError(
             f"This {type(model).__name__} was not fitted on records. Give a model that was."
@@ -57,8 +57,8 @@ def kind_of_records(model: Any) -> type[Records]:
 
 
 def with_known_labels(
-    records: Records, name: str, level: Level = "spans"
-) -> tuple[Records, list[int]]:
+    records: LabelledRecords, name: str, level: Level = "spans"
+) -> tuple[LabelledRecords, list[int]]:
     """Return the records that can be compared with, and their numbers; at least one must be.
 
     Of spans all tags of a record must be known, of positions one label.
@@ -84,7 +84,7 @@ def with_known_labels(
     return (records if all(known) else records[np.array(known)]), numbers
 
 
-def values_of_field(records: Records, name: str) -> list[Hashable]:
+def values_of_field(records: LabelledRecords, name: str) -> list[Hashable]:
     """Return one field of every record, None where there is none, to tell groups by.
 
     Examples
@@ -112,7 +112,7 @@ def people_of_sessions(records: Sessions) -> list[Hashable] | None:
 
 
 def texts_to_show(
-    records: Records,
+    records: LabelledRecords,
     mistakes: Sequence[Mistake],
     people: Sequence[Hashable] | None = None,
     min_people: int = MIN_PEOPLE,
@@ -151,7 +151,7 @@ def texts_to_show(
     ]
 
 
-def _texts_of(records: Records, mistake: Mistake) -> list[Hashable]:
+def _texts_of(records: LabelledRecords, mistake: Mistake) -> list[Hashable]:
     """Return the texts that a mistake would show."""
     if isinstance(records, Utterances):
         return [tuple(records.tokens[mistake.sequence])]
@@ -161,7 +161,7 @@ def _texts_of(records: Records, mistake: Mistake) -> list[Hashable]:
 
 
 def _sent(
-    records: Records, people: Sequence[Hashable] | None
+    records: LabelledRecords, people: Sequence[Hashable] | None
 ) -> tuple[list[Hashable], Sequence[Hashable]]:
     """Return all texts and who sent each."""
     if isinstance(records, Utterances):

@@ -23,8 +23,8 @@ from purport.errors import ConvergenceWarning, InputError, ShapeError, UnseenWar
 from purport.estimator.constraints import Number, Several, Whole, check_parameters, optional
 from purport.measure.slots import slot_scores
 from purport.measure.tags import marks_spans
+from purport.records.labelled import LabelledRecords
 from purport.records.parting import numbers_of_groups
-from purport.records.records import Records
 from purport.sequence.crf import CRF
 from purport.study.session_models import SequenceModel
 
@@ -117,7 +117,7 @@ class Tuned:
 
 def choose_l2(
     crf: SequenceModel,
-    records: Records,
+    records: LabelledRecords,
     *,
     values: Sequence[float] = VALUES,
     folds: int = 5,
@@ -226,20 +226,20 @@ class _Ways:
 @dataclass(frozen=True)
 class _Folds:
     models: Sequence[SequenceModel]
-    train: list[Records]
-    held: list[Records]
+    train: list[LabelledRecords]
+    held: list[LabelledRecords]
     measure: str
 
     @classmethod
     def of(
         cls,
         crf: SequenceModel,
-        records: Records,
+        records: LabelledRecords,
         folds: int,
         groups: Sequence[Hashable] | None,
         random_state: int,
     ) -> _Folds:
-        if not isinstance(records, Records):
+        if not isinstance(records, LabelledRecords):
             raise InputError(
                 f"choose_l2 takes Utterances or Sessions; got {type(records).__name__}. For lists"
                 " and rows use scikit-learn's GridSearchCV."

@@ -1,0 +1,175 @@
+"""Ids out of Arrow arrays and into them; pyarrow is loaded when used."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from purport.records.arrow import UnfitError, coded_array, one_array, plain_array
+from purport.records.columns import UNKNOWN, frozen
+from purport.records.ids import Ids, is_whole_number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+LOOKED_AT = 100
+"""So many strings are looked at before all of them are tried as whole numbers."""
+_TENS = np.array([10**power for power in range(1, 19)], np.int64)
+"""A whole number has one digit more than there are of these that are not larger."""
+
+
+class Shown:
+    """The names that the parts of one column have shown, each of which is stored and told once.
+
+    Parts that are read with the same one agree in their names, so that they are joined at once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> shown = Shown()
+    >>> one, two = (ids_of(pa.array(names), shown) for names in (["a", "b"], ["c", "a"]))
+    >>> one.names, two.names, two.codes.tolist()
+    (['a', 'b'], ['a', 'b', 'c'], [2, 0])
+    """
+
+    def __init__(self) -> None:
+        self._names: pa.Array | None = None
+        self._listed: list[str] = []
+
+    def numbered(self, names: pa.Array) -> tuple[list[str], NDArray[np.int32]]:
+        """Return all names that were shown so far, and the number of each of these among them."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = names.cast(pa.large_string())
+        known = names.slice(0, 0) if self._names is None else self._names
+        places = pc.index_in(names, value_set=known)
+        is_new = places.is_null()
+        fresh = names.filter(is_new)
+        if len(fresh):
+            self._names = pa.concat_arrays([known, fresh])
+            # Another list: the parts before keep theirs.
+            self._listed = [*self._listed, *fresh.to_pylist()]
+        numbers = np.array(places.fill_null(0).to_numpy(), np.int32)
+        numbers[is_new.to_numpy(zero_copy_only=False)] = np.arange(len(known), len(self._listed))
+        return self._listed, numbers
+
+
+def ids_array(column: Ids) -> pa.Array:
+    """Return ids as an array: whole numbers, or strings.
+
+    Examples
+    --------
+    >>> ids_array(Ids.of([7, None])).to_pylist(), ids_array(Ids.of(["a", 7])).to_pylist()
+    ([7, None], ['a', '7'])
+    """
+    import pyarrow as pa
+
+    if column.names is not None:
+        return coded_array(column.named())
+    known = column.known
+    return pa.array(column.codes, mask=None if known.all() else ~known)
+
+
+def ids_of(column: pa.ChunkedArray | pa.Array, shown: Shown | None = None) -> Ids:
+    """Return strings, or whole numbers, as ids; raises `UnfitError` for anything else.
+
+    `shown` is what earlier parts of the column have shown.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ids_of(pa.array(["7", None])).codes.tolist(), ids_of(pa.array(["07"])).names
+    ([7, -1], ['07'])
+    """
+    import pyarrow as pa
+
+    array = one_array(column)
+    if not _is_coded(array):
+        array = plain_array(array)
+        kind = array.type
+        if pa.types.is_null(kind):
+            return Ids.unknown(len(array))
+        if pa.types.is_integer(kind):
+            return _of_numbers(array, shown)
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise UnfitError
+        numbers = _written_numbers(array)
+        if numbers is not None:
+            return numbers
+        array = array.dictionary_encode()
+    return _of_coded(array, shown)
+
+
+def _is_coded(array: pa.Array) -> bool:
+    """Tell whether an array stores each string once, and not many more than it has."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(array.type) or len(array.dictionary) > len(array):
+        return False
+    names = array.dictionary
+    if not (pa.types.is_string(names.type) or pa.types.is_large_string(names.type)):
+        return False
+    return not names.null_count and len(pc.unique(names)) == len(names)
+
+
+def _of_coded(array: pa.DictionaryArray, shown: Shown | None) -> Ids:
+    import pyarrow.compute as pc
+
+    names = array.dictionary
+    if pc.any(pc.equal(names, "")).as_py():
+        raise UnfitError
+    codes = array.indices.fill_null(UNKNOWN) if array.indices.null_count else array.indices
+    numbers = codes.to_numpy(zero_copy_only=False)
+    if all(is_whole_number(name.as_py()) for name in names):
+        own = np.array([*map(int, names.to_pylist()), UNKNOWN], np.int64)
+        return Ids(frozen(own[numbers]))
+    if shown is None:
+        return Ids(frozen(numbers.astype(np.int32, copy=False)), names.to_pylist())
+    listed, places = shown.numbered(names)
+    # Code -1 finds the -1 that stands last.
+    return Ids(frozen(np.append(places, np.int32(UNKNOWN))[numbers]), listed)
+
+
+def _of_numbers(array: pa.Array, shown: Shown | None) -> Ids:
+    import pyarrow as pa
+
+    try:
+        whole = array.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond what int64 holds
+        return ids_of(array.cast(pa.string()), shown)
+    codes = whole.fill_null(0).to_numpy()
+    if codes.min(initial=0) < 0:
+        return ids_of(array.cast(pa.string()), shown)
+    return _numbers(codes, whole)
+
+
+def _written_numbers(array: pa.Array) -> Ids | None:
+    """Return strings as whole numbers if all of them are written as such; None else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # To try all of them would take long where each is told to be none.
+    first = islice((name.as_py() for name in array), LOOKED_AT)
+    if not all(name is None or is_whole_number(name) for name in first):
+        return None
+    try:
+        whole = array.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    digits = pc.binary_length(array).fill_null(1).to_numpy()
+    codes = whole.fill_null(0).to_numpy()
+    # Every other way to write them ("07", "+7", "0x7", "-7") is longer.
+    if np.any(codes < 0) or np.any(np.searchsorted(_TENS, codes, "right") + 1 != digits):
+        return None
+    return _numbers(codes, whole)
+
+
+def _numbers(codes: NDArray[np.int64], array: pa.Array) -> Ids:
+    if array.null_count:
+        codes = np.where(array.is_valid().to_numpy(zero_copy_only=False), codes, UNKNOWN)
+    return Ids(frozen(codes))
