@@ -1,0 +1,16 @@
+"""Click models: what results are worth once position bias is out of the clicks."""
+
+from purport.clicks.models import (
+    CCM,
+    DBN,
+    DCM,
+    DCTR,
+    GCTR,
+    PBM,
+    RCTR,
+    SDBN,
+    UBM,
+    CascadeModel,
+)
+
+__all__ = ["CCM", "DBN", "DCM", "DCTR", "GCTR", "PBM", "RCTR", "SDBN", "UBM", "CascadeModel"]

@@ -15,7 +15,7 @@ Symbols: P pairs, M cells, R ranks, w parameters of a pair.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -25,6 +25,7 @@ from purport.clicks.cells import Cells, likelihood_of_cells, sum_cells
 from purport.clicks.log import Log
 from purport.clicks.pages import NO_UNIFORMS, click_probabilities, sum_pages
 from purport.clicks.pairs import COLUMNS, DEFINED, EXPECTED, LEAST, MOST, PRIOR, PairTable
+from purport.clicks.scores import log_probabilities
 from purport.clicks.state import ClickState
 from purport.fold.engine import Engine
 from purport.fold.statistic import Statistic
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 PRIOR_ROUNDS = 5
 """After so many the priors hardly move."""
 
-_COLUMNS = (0, 3, 5)
+_COLUMNS = (0, 4, 7)
 """Of the sums of a pair, by how many parameters it has."""
 
 
@@ -95,7 +96,7 @@ class PagePart:
             satisfy[self.pairs] if len(satisfy) else satisfy,
             held.shared, NO_UNIFORMS, found,
         )  # fmt: skip
-        return float(log_of(found, self.clicks).sum())
+        return float(log_probabilities(found, self.clicks).sum())
 
 
 @dataclass(frozen=True)
@@ -124,25 +125,13 @@ class CellPart:
     def log_likelihood(self, held: ClickParameters) -> float:
         """Return the sum over all results."""
         counts = self.counts
-        return float(
-            likelihood_of_cells(
-                counts.starts, counts.keys, counts.counts, self.cells_in_all,
-                held.attract[self.shard], held.shared,
-            )  # fmt: skip
-        )
+        return likelihood_of_cells(
+            counts.starts, counts.keys, counts.counts, self.cells_in_all,
+            held.attract[self.shard], held.shared,
+        )  # fmt: skip
 
 
 Part = PagePart | CellPart
-
-
-def log_of(
-    probabilities: NDArray[np.float64], clicks: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the logarithm of how likely each click or skip was."""
-    found: NDArray[np.float64] = np.log(
-        np.clip(np.where(clicks, probabilities, 1.0 - probabilities), LEAST, 1.0)
-    )
-    return found
 
 
 class ClickSums(Statistic[Part, ClickParameters]):
@@ -274,6 +263,10 @@ class BatchEM:
         self._placed = engine.place(parts)
         self._results = int(log.offsets[-1])
 
+    def close(self) -> None:
+        """Let the engine go."""
+        self._engine.close()
+
     def log_likelihood(self) -> float:
         """Return the mean over all results under the parameters of the moment."""
         held = held_by(self.state)
@@ -300,7 +293,7 @@ class BatchEM:
             kept = table.kept[: table.pairs]
             for parameter in range(state.width):
                 of = COLUMNS * parameter
-                kept[:, of : of + 2] = found[:, 3 * parameter : 3 * parameter + 2]
+                kept[:, of : of + PRIOR] = found[:, of : of + PRIOR]
             if learns_priors:
                 _set_priors(state, table, found)
         return float(np.max(np.abs(state.parameters[: state.cells] - before), initial=0.0))
@@ -308,15 +301,16 @@ class BatchEM:
 
 def _set_priors(state: ClickState, table: PairTable, found: NDArray[np.float64]) -> None:
     """Let what is expected of pairs follow from their ranks and from others of their query."""
-    expected, defined, usual = found[:, 0], found[:, 1], found[:, 2]
+    expected, defined, usual = found[:, 0], found[:, 1], found[:, 3]
     queries, owner = table.query_sums[: table.queries], table.pair_keys[: table.pairs, 0]
     queries[:, EXPECTED] = np.bincount(owner, expected, len(queries))
     queries[:, DEFINED] = np.bincount(owner, usual, len(queries))
-    others = queries[owner] - found[:, [0, 2]] + state.priors.of_query
+    others = queries[owner] - found[:, [0, 3]] + state.priors.of_query
     by_rank = np.divide(usual, defined, out=np.full(len(found), state.priors.level),
                         where=defined > 0.0)  # fmt: skip
     table.kept[: table.pairs, PRIOR] = np.clip(by_rank * others[:, 0] / others[:, 1], LEAST, MOST)
 
 
 def likelihood_of(part: Part, held: ClickParameters) -> float:
+    """Return the sum over all results of a part."""
     return part.log_likelihood(held)

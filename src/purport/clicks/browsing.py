@@ -1,7 +1,7 @@
 """UBM and PBM: whether a rank is examined depends on where it is and on the click before.
 
-A result is clicked if it is examined and attracts: P(C_r = 1 | c_<r) = a_r g_r, with g_r the cell of
-rank r and of the rank of the last click before it (UBM) or of rank r alone (PBM).
+A result is clicked if it is examined and attracts: P(C_r = 1 | c_<r) = a_r g_r, with g_r the cell
+of rank r and of the rank of the last click before it (UBM) or of rank r alone (PBM).
 
 Symbols: n results of a page, R ranks with cells of their own, a attractiveness, g examination.
 """

@@ -20,12 +20,14 @@ Symbols: n results of a page, a attractiveness, s satisfaction, k, t1, t2, t3, l
 
 from __future__ import annotations
 
+from typing import Any
+
 from purport.clicks.kinds import CASCADE, CCM, DBN, DCM
 from purport.fold.kernel import Booleans, Floats, Int32s, kernel
 
 
 @kernel(distinct=True)
-def after_skip(kind: int, shared: Floats) -> float:
+def after_skip(kind: int, shared: Floats) -> Any:
     """Return how likely somebody goes on after a skip."""
     return shared[0] if kind in (DBN, CCM) else 1.0
 
@@ -38,7 +40,7 @@ def after_click(
     attracts: float,
     satisfies: float,
     shared: Floats,  # (M,)
-) -> float:
+) -> Any:
     """Return how likely somebody goes on after a click."""
     if kind == DBN:
         return shared[0] * (1.0 - satisfies)

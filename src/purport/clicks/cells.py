@@ -150,19 +150,20 @@ def sum_cells(
     attract: Floats,  # (P,)
     shared: Floats,  # (M or more,)
     rates: Floats,  # (R,), or empty where ranks are not asked for
-    of_pairs: Floats,  # (P, 3) out: expected, how often defined, and what ranks let expect
+    of_pairs: Floats,  # (P, 4) out: expected, how often defined, doubt; by ranks expected
     of_cells: Floats,  # (M + R, 2) added to
 ) -> None:
     """Add up what is expected of pairs and cells, all parameters being held."""
     for pair in range(len(starts) - 1):
         a = attract[pair]
-        expected, defined, usual = 0.0, 0.0, 0.0
+        expected, defined, doubt, usual = 0.0, 0.0, 0.0, 0.0
         for place in range(starts[pair], starts[pair + 1]):
             often = counts[place]
             key = np.uint32(keys[place])
             attracted, examined = 1.0, 1.0
             if key < cells:
                 attracted, examined = expect_skip(a, shared[key])
+                doubt += often * attracted * (1.0 - attracted)
             else:
                 key -= np.uint32(cells)
             expected += often * attracted
@@ -174,9 +175,9 @@ def sum_cells(
                 usual += often * rates[rank]
                 of_cells[cells + rank, 0] += often * attracted
                 of_cells[cells + rank, 1] += often
-        of_pairs[pair, 0], of_pairs[pair, 1] = expected, defined
+        of_pairs[pair, 0], of_pairs[pair, 1], of_pairs[pair, 2] = expected, defined, doubt
         if len(rates):
-            of_pairs[pair, 2] = usual
+            of_pairs[pair, 3] = usual
 
 
 @kernel(

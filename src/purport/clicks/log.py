@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from purport.clicks.names import UNKNOWN, Names
+from purport.fold.kernel import Booleans, Int32s, kernel
+from purport.records.columns import positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,14 +40,20 @@ class Log:
     docs: NDArray[np.int64]
 
     @classmethod
-    def of(cls, pages: Pages, names: Names, grows: bool) -> Log:
-        """Number the ids of pages; new ones are taken in or left unknown."""
+    def of(cls, pages: Pages, queries: Names, docs: Names, grows: bool) -> Log:
+        """Make a log of pages; ids that are new are taken in or left unknown."""
+        # Copies where kernels would refuse arrays that cannot be written to.
         return cls(
             np.array(pages.offsets),
             np.array(pages.clicks),
-            _numbers(pages.queries, names, grows),
-            _numbers(pages.docs, names, grows),
+            _numbers(pages.queries, queries, grows),
+            _numbers(pages.docs, docs, grows),
         )
+
+    def take(self, chosen: NDArray[np.int64]) -> Log:
+        """Return some pages by their numbers."""
+        places, offsets = positions_of(chosen, self.offsets)
+        return Log(offsets, self.clicks[places], self.queries[chosen], self.docs[places])
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -64,9 +72,31 @@ class Log:
 def _numbers(ids: Ids, names: Names, grows: bool) -> NDArray[np.int64]:
     if ids.names is None:
         return np.array(ids.codes, np.int64)
-    found = np.append(names.numbers(ids.names, grows), UNKNOWN)
-    numbers: NDArray[np.int64] = found[ids.codes]
-    return numbers
+    # Only names that occur, in the order in which they come: a part of a log keeps the names of the
+    # whole, and however a log is cut, its ids shall have the same numbers.
+    codes = np.array(ids.codes, np.int32)
+    used = np.empty(len(ids.names), np.int32)
+    used = used[: list_used(codes, np.zeros(len(ids.names), np.bool_), used)]
+    numbers = np.full(len(ids.names), UNKNOWN, np.int64)
+    numbers[used] = names.numbers(map(ids.names.__getitem__, used.tolist()), grows)
+    found: NDArray[np.int64] = numbers[codes]
+    return found
+
+
+@kernel("int64(int32[::1], boolean[::1], int32[::1])")
+def list_used(
+    codes: Int32s,  # (length,)
+    met: Booleans,  # (names,) work, all false
+    out: Int32s,  # (names,) out
+) -> int:
+    """List the codes that occur in the order in which they come; return how many."""
+    count = 0
+    for code in codes:
+        if not met[code]:
+            met[code] = True
+            out[count] = code
+            count += 1
+    return count
 
 
 def days_of(times: NDArray[np.int64]) -> NDArray[np.int64]:

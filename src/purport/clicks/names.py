@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from purport.records.ids import is_whole_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-LONGEST = 18
-"""Digits that always fit a number; strings of more are names."""
+UNKNOWN = -(2**62)
+"""The number of an id that nobody has met."""
 
 
 class Names:
@@ -45,7 +47,7 @@ class Names:
         """Return the number of each id; `UNKNOWN` where it is new and may not be taken in."""
         found = []
         for name in ids:
-            if is_number(name):
+            if is_whole_number(name):
                 found.append(int(name))
                 continue
             number = self._number_of.get(name, UNKNOWN)
@@ -58,19 +60,3 @@ class Names:
     def strings(self, numbers: Iterable[int]) -> list[str]:
         """Return the ids of numbers."""
         return [str(number) if number >= 0 else self.known[-1 - number] for number in numbers]
-
-
-UNKNOWN = -(2**62)
-"""The number of an id that nobody has met."""
-
-
-def is_number(name: str) -> bool:
-    """Tell whether a string is the usual way to write a whole number.
-
-    Examples
-    --------
-    >>> [is_number(name) for name in ("7", "07", "-7", "", "9" * 30)]
-    [True, False, False, False, False]
-    """
-    usual = name.isascii() and name.isdigit() and len(name) <= LONGEST
-    return usual and (name[0] != "0" or name == "0")

@@ -60,6 +60,13 @@ def click_probabilities(
 
 
 @kernel(distinct=True)
+def doubt_of(expected: float) -> float:
+    """Return how much an expected value leaves open; above 1 it is that of two, one of them 1."""
+    open_one = expected - 1.0 if expected > 1.0 else expected
+    return open_one * (1.0 - open_one)
+
+
+@kernel(distinct=True)
 def expect_page(
     kind: int,
     n: int,
@@ -76,7 +83,9 @@ def expect_page(
 ) -> int:
     """Fill in what one page says of its pairs and of the cells; return how many cells."""
     if kind in BROWSES:
-        return expect_browsing(kind, n, clicks, first, ranks, attracts, shared, found, cells, counted)
+        return expect_browsing(
+            kind, n, clicks, first, ranks, attracts, shared, found, cells, counted
+        )
     if kind in IS_COUNTED:
         return count_page(kind, n, clicks, first, ranks, found, cells, counted)
     return expect_descending(
@@ -98,7 +107,7 @@ def sum_pages(
     satisfy: Floats,  # (P,) or empty
     shared: Floats,  # (M or more,)
     rates: Floats,  # (R,), or empty where ranks are not asked for
-    of_pairs: Floats,  # (P, 3 or 5) added to: expected, how often defined, what ranks let expect
+    of_pairs: Floats,  # (P, 4 or 7) added to: expected, how often defined, doubt; by ranks expected
     of_cells: Floats,  # (M + R, 2) added to
 ) -> None:
     """Add up what pages say of pairs and of cells, all parameters being held."""
@@ -116,21 +125,21 @@ def sum_pages(
         n = offsets[page + 1] - first
         for r in range(n if width else 0):
             a[r] = attract[np.uint32(pairs[first + r])]
-        for r in range(n if width == 5 else 0):
+        for r in range(n if width == 7 else 0):
             s[r] = satisfy[np.uint32(pairs[first + r])]
-        used = expect_page(
-            kind, n, clicks, first, ranks, a, s, shared, found, cells, counted, work
-        )
+        used = expect_page(kind, n, clicks, first, ranks, a, s, shared, found, cells, counted, work)
         for r in range(n if width else 0):
             pair = np.uint32(pairs[first + r])
             of_pairs[pair, 0] += found[0, r]
             of_pairs[pair, 1] += found[1, r]
-            if width == 5:
-                of_pairs[pair, 3] += found[2, r]
-                of_pairs[pair, 4] += found[3, r]
+            of_pairs[pair, 2] += doubt_of(found[0, r])
+            if width == 7:
+                of_pairs[pair, 4] += found[2, r]
+                of_pairs[pair, 5] += found[3, r]
+                of_pairs[pair, 6] += doubt_of(found[2, r])
             if len(rates):
                 rank = min(r, ranks - 1)
-                of_pairs[pair, 2] += found[1, r] * rates[rank]
+                of_pairs[pair, 3] += found[1, r] * rates[rank]
                 of_cells[of_ranks + rank, 0] += found[0, r]
                 of_cells[of_ranks + rank, 1] += found[1, r]
         for k in range(used):

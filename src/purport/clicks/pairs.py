@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
+from purport.fold.kernel import Floats, Int32s, Int64s, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-EXPECTED, DEFINED, PRIOR, DAY = range(4)
-"""Columns of what is kept of a pair: the sums of Eq. 3, its prior, and the day of both sums."""
+EXPECTED, DEFINED, DOUBT, PRIOR = range(4)
+"""Columns of what is kept of a parameter: the sums of Eq. 3, how much is left open, the prior.
+
+What is left open is the sum of x (1 - x) over all expected values x: the share of the evidence that
+nobody has seen, without which intervals would be too narrow.
+"""
 COLUMNS = 4
 FEWEST = 1024
 LEAST, MOST = 1e-6, 1.0 - 1e-6
@@ -44,7 +48,7 @@ def slot_of(
     keys: Int64s,  # (rows, 2)
     first: int,
     second: int,
-) -> tuple[int, int]:
+) -> Any:
     """Return the slot of a key, and its row; -1 where it is not there."""
     hashed = mixed(first * 0x2545F4914F6CDD1D + second)
     mask = len(slots) - 1
@@ -138,7 +142,7 @@ def prior_of(
     rate: float,
     sums: Floats,  # (2,) of the query
     strength: float,
-) -> float:
+) -> Any:
     """Return what is expected of a pair, from its rank and from what others of its query did."""
     expected = rate * (sums[EXPECTED] + strength) / (sums[DEFINED] + strength)
     return min(max(expected, LEAST), MOST)
@@ -186,6 +190,7 @@ class PairTable:
         self.pair_slots = np.zeros(2 * FEWEST, np.int64)
         self.pair_keys = np.zeros((FEWEST, 2), np.int64)
         self.kept = np.zeros((FEWEST, COLUMNS * max(1, parameters)))
+        self.days = np.zeros(FEWEST, np.int64)
 
     @property
     def queries(self) -> int:
@@ -209,6 +214,7 @@ class PairTable:
         if room > len(self.pair_keys):
             self.pair_keys = _longer(self.pair_keys, room)
             self.kept = _longer(self.kept, room)
+            self.days = _longer(self.days, room)
             self.pair_slots = np.zeros(2 * room, np.int64)
             fill_slots(self.pair_keys, self.pairs, self.pair_slots)
 
@@ -248,8 +254,8 @@ class PairTable:
             self.reserve(len(chosen), int((offsets[chosen + 1] - offsets[chosen]).sum()))
         find_pairs(
             chosen, offsets, queries, docs, grows, np.empty(0) if rates is None else rates,
-            satisfied, query_strength, self.query_slots, self.query_keys, self.query_sums, self.pair_slots,
-            self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
+            satisfied, query_strength, self.query_slots, self.query_keys, self.query_sums,
+            self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
         )  # fmt: skip
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -260,6 +266,7 @@ class PairTable:
             "query_sums": self.query_sums[:queries].copy(),
             "pair_keys": self.pair_keys[:pairs].copy(),
             "kept": self.kept[:pairs].copy(),
+            "days": self.days[:pairs].copy(),
         }
 
     @classmethod
@@ -272,6 +279,7 @@ class PairTable:
             "query_sums": ((queries, 2), np.float64),
             "pair_keys": ((pairs, 2), np.int64),
             "kept": ((pairs, table.kept.shape[1]), np.float64),
+            "days": ((pairs,), np.int64),
         }
         for name, (shape, kind) in shapes.items():
             if arrays[name].shape != shape or arrays[name].dtype != kind:
@@ -285,6 +293,7 @@ class PairTable:
         table.query_sums[:queries] = arrays["query_sums"]
         table.pair_keys[:pairs] = arrays["pair_keys"]
         table.kept[:pairs] = arrays["kept"]
+        table.days[:pairs] = arrays["days"]
         fill_slots(table.query_keys, queries, table.query_slots)
         fill_slots(table.pair_keys, pairs, table.pair_slots)
         return table

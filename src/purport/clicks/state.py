@@ -13,6 +13,7 @@ import numpy as np
 from purport.clicks.kinds import Kind
 from purport.clicks.log import Log
 from purport.clicks.names import Names
+from purport.clicks.pages import NO_UNIFORMS, click_probabilities
 from purport.clicks.pairs import (
     COLUMNS,
     DEFINED,
@@ -27,6 +28,8 @@ from purport.clicks.stream import fill_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from purport.records.pages import Pages
 
 HIGHEST = 0.95
 """More is never expected of a pair that nobody has met."""
@@ -88,7 +91,7 @@ class ClickState:
 
     Attributes
     ----------
-    names : Names
+    query_names, doc_names : Names
         Ids that are no whole numbers.
     tables : list of PairTable
         One a shard.
@@ -101,7 +104,7 @@ class ClickState:
     def __init__(self, kind: Kind, ranks: int, shards: int, priors: Priors) -> None:
         self.kind, self.ranks, self.priors = kind, ranks, priors
         self.width = (2 if kind.satisfies else 1) if kind.has_pairs else 0
-        self.names = Names()
+        self.query_names, self.doc_names = Names(), Names()
         self.tables = [PairTable(self.width) for _ in range(shards)]
         self.cells = kind.cells(ranks)
         self.sums = np.zeros((self.cells + ranks, 2))
@@ -120,6 +123,10 @@ class ClickState:
     def rates(self) -> NDArray[np.float64]:
         """What is expected of a pair at each rank (R,)."""
         return self.parameters[self.cells :]
+
+    def log_of(self, pages: Pages, grows: bool) -> Log:
+        """Return pages as kernels take them; new ids are taken in or left unknown."""
+        return Log.of(pages, self.query_names, self.doc_names, grows)
 
     def shards_of(self, log: Log) -> NDArray[np.int64]:
         """Return the shard of each page (N,)."""
@@ -146,6 +153,34 @@ class ClickState:
         strength = self.priors.strengths[parameter]
         found = (kept[:, EXPECTED] + strength * kept[:, PRIOR]) / (kept[:, DEFINED] + strength)
         return np.clip(found, LEAST, MOST)
+
+    def probabilities(self, log: Log, is_marginal: bool = False) -> NDArray[np.float64]:
+        """Return how likely a click is at every result (results,).
+
+        Given the clicks above it on its page, or with `is_marginal` not knowing any.
+        """
+        return self._answers(log, is_marginal, NO_UNIFORMS, log.clicks)
+
+    def draw(self, log: Log, uniforms: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return clicks (results,) that a number from [0, 1) each decides."""
+        clicks = np.zeros(len(log.docs), np.bool_)
+        self._answers(log, False, uniforms, clicks)
+        return clicks
+
+    def _answers(
+        self,
+        log: Log,
+        is_marginal: bool,
+        uniforms: NDArray[np.float64],
+        clicks: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        found, nothing = np.empty(len(log.docs)), np.empty(0)
+        attracts, satisfies = [*self.parameters_of(log), nothing, nothing][:2]
+        click_probabilities(
+            self.kind.number, is_marginal, log.offsets, clicks, self.ranks,
+            attracts if len(attracts) else found, satisfies, self.parameters, uniforms, found,
+        )  # fmt: skip
+        return found
 
     def parameters_of(self, log: Log) -> list[NDArray[np.float64]]:
         """Return the parameters of the pairs at every result (results,), w of them.
@@ -183,5 +218,7 @@ def parameters_of_sums(sums: NDArray[np.float64], state: ClickState) -> NDArray[
         beside = rates / float(rates @ shown / shown.sum())
     # Ranks that nobody has seen are like all others.
     beside[shown == 0.0] = 1.0
-    found[state.cells :] = np.clip(priors.level * beside**priors.by_rank, LEAST, max(priors.level, HIGHEST))
+    found[state.cells :] = np.clip(
+        priors.level * beside**priors.by_rank, LEAST, max(priors.level, HIGHEST)
+    )
     return found

@@ -1,4 +1,4 @@
-"""Online EM: one pass over pages in the order of the log, each page changing what the next one sees.
+"""Online EM: one pass over pages in the order of the log; each changes what the next one sees.
 
 Implements Eq. 3 and 4 of "Online Expectation-Maximization for Click Models": what a page says of a
 parameter is expected under the parameters of that moment, and added to its sums,
@@ -18,11 +18,13 @@ pairs by their rank: they tell what to expect of a pair that is new.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from purport.clicks.browsing import cell_of, expect_skip
-from purport.clicks.pages import BROWSES, expect_page
-from purport.clicks.pairs import COLUMNS, DAY, DEFINED, EXPECTED, LEAST, MOST, PRIOR
+from purport.clicks.pages import BROWSES, doubt_of, expect_page
+from purport.clicks.pairs import COLUMNS, DEFINED, DOUBT, EXPECTED, LEAST, MOST, PRIOR
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
 
 
@@ -35,8 +37,8 @@ def parameter_of(expected: float, defined: float, prior: float, strength: float)
 
 @kernel(
     "void(int64, int64[::1], int64[::1], boolean[::1], int32[::1], int32[::1], int64[::1], int64,"
-    " float64[::1], float64, float64, float64, float64[:, ::1], float64[:, ::1],"
-    " float64[:, ::1], float64[::1], float64[:, ::1], float64[::1])"
+    " float64[::1], float64, float64, float64, int64, float64[:, ::1], int64[::1],"
+    " float64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64[::1])"
 )
 def stream_pages(
     kind: int,
@@ -51,7 +53,9 @@ def stream_pages(
     forget_shared: float,
     forget_pairs: float,
     half_life: float,
-    kept: Floats,  # (P, 0, 4 or 8) in and out
+    width: int,
+    kept: Floats,  # (P, 4 or 8) in and out
+    kept_days: Int64s,  # (P,) in and out: the day of the sums
     query_sums: Floats,  # (Q, 2) in and out
     sums: Floats,  # (M + R, 2) in and out: of cells, and of ranks
     remaining: Floats,  # (M + R,) in and out: the share of the sums at the beginning still in
@@ -65,7 +69,6 @@ def stream_pages(
     a, s, work = np.empty(longest), np.empty(longest), np.empty(longest + 1)
     found, counted, work2 = np.empty((4, longest)), np.empty((2, longest)), np.empty((3, longest))
     cells = np.empty(longest, np.int32)
-    width = kept.shape[1] // COLUMNS if len(kept) else 0
     of_ranks = len(sums) - ranks
     keep_pairs, keep_shared = 1.0 - forget_pairs, 1.0 - forget_shared
     s[:] = 0.0
@@ -73,7 +76,7 @@ def stream_pages(
         first = offsets[page]
         n = offsets[page + 1] - first
         if len(days):
-            age_pairs(n, pairs, first, float(days[page]), half_life, width, kept)
+            age_pairs(n, pairs, first, days[page], half_life, width, kept, kept_days)
         if kind in BROWSES:
             stream_browsing(
                 kind, n, clicks, first, ranks, pairs, queries[page], strengths[0], keep_shared,
@@ -95,6 +98,7 @@ def stream_pages(
                 p, cell = np.uint32(pairs[first + r]), of_ranks + min(r, ranks - 1)
                 kept[p, EXPECTED] = keep_pairs * kept[p, EXPECTED] + found[0, r]
                 kept[p, DEFINED] = keep_pairs * kept[p, DEFINED] + found[1, r]
+                kept[p, DOUBT] = keep_pairs * kept[p, DOUBT] + doubt_of(found[0, r])
                 expected += found[0, r]
                 defined += parameters[cell] * found[1, r]
                 add_to_cell(cell, found[0, r], found[1, r], keep_shared, sums, remaining)
@@ -108,6 +112,7 @@ def stream_pages(
                 p = np.uint32(pairs[first + r])
                 kept[p, COLUMNS] = keep_pairs * kept[p, COLUMNS] + found[2, r]
                 kept[p, COLUMNS + 1] = keep_pairs * kept[p, COLUMNS + 1] + found[3, r]
+                kept[p, COLUMNS + 2] = keep_pairs * kept[p, COLUMNS + 2] + doubt_of(found[2, r])
         for k in range(used):
             add_to_cell(cells[k], counted[0, k], counted[1, k], keep_shared, sums, remaining)
         refresh_cells(used, cells, sums, cell_priors, work2, parameters)
@@ -153,6 +158,7 @@ def stream_browsing(
             attracted, examined = expect_skip(a, parameters[cell])
         kept[p, EXPECTED] = keep_pairs * expected + attracted
         kept[p, DEFINED] = keep_pairs * defined + 1.0
+        kept[p, DOUBT] = keep_pairs * kept[p, DOUBT] + doubt_of(attracted)
         add_to_cell(cell, examined, 1.0, keep_shared, sums, remaining)
         parameters[cell] = parameter_of_cell(
             sums[cell, EXPECTED], sums[cell, DEFINED],
@@ -209,25 +215,26 @@ def age_pairs(
     n: int,
     pairs: Int32s,  # (results,)
     first: int,
-    day: float,
+    day: int,
     half_life: float,
     width: int,
     kept: Floats,  # (P, 4 or 8) in and out
+    kept_days: Int64s,  # (P,) in and out
 ) -> None:
     """Let the sums of a page's pairs grow old up to a day; time that goes back changes nothing."""
     for r in range(n if width else 0):
         p = np.uint32(pairs[first + r])
-        if kept[p, DAY] < day:
-            aged = 2.0 ** ((kept[p, DAY] - day) / half_life)
+        if kept_days[p] < day:
+            aged = 2.0 ** ((kept_days[p] - day) / half_life)
             for w in range(width):
-                kept[p, COLUMNS * w + EXPECTED] *= aged
-                kept[p, COLUMNS * w + DEFINED] *= aged
-            kept[p, DAY] = day
+                for column in (EXPECTED, DEFINED, DOUBT):
+                    kept[p, COLUMNS * w + column] *= aged
+            kept_days[p] = day
 
 
 @kernel(distinct=True)
 def add_to_cell(
-    cell: int,
+    cell: Any,
     expected: float,
     defined: float,
     keep: float,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -326,6 +326,23 @@ class Pages(Records):
             and same(self._given_ids, other._given_ids)
             and (self._extra or [None] * len(self)) == (other._extra or [None] * len(self))
         )
+
+    def with_clicks(self, clicks: NDArray[np.bool_]) -> Pages:
+        """Return the same pages with other clicks.
+
+        Parameters
+        ----------
+        clicks : (R,) booleans
+            Which results are clicked.
+
+        Examples
+        --------
+        >>> pages = Pages.from_lists(["cats"], [["a", "b"]], [[0, 1]])
+        >>> pages.with_clicks([True, False]).clicks.tolist()
+        [True, False]
+        """
+        _check_length({"clicks": clicks}, int(self.offsets[-1]))
+        return replace(self, clicks=frozen(np.array(clicks, np.bool_)))
 
     @property
     def timed(self) -> NDArray[np.bool_]:

@@ -12,13 +12,23 @@ from purport.store.damage import DamagedError
 # loaded: import-linter sees no import, and there is none until a model asks for its own class. A
 # folder from elsewhere can name one of these, and nothing else on the machine.
 CLASSES = {
+    "CCM": "purport.clicks.models",
     "CRF": "purport.sequence.crf",
+    "CascadeModel": "purport.clicks.models",
+    "DBN": "purport.clicks.models",
+    "DCM": "purport.clicks.models",
+    "DCTR": "purport.clicks.models",
+    "GCTR": "purport.clicks.models",
     "LDCRF": "purport.sequence.ldcrf",
     "LinearSVM": "purport.margin.svm",
+    "PBM": "purport.clicks.models",
+    "RCTR": "purport.clicks.models",
+    "SDBN": "purport.clicks.models",
     "SHDCRF": "purport.sequence.shdcrf",
     "SensorWindows": "purport.features.sensor_windows",
     "SessionWindows": "purport.features.session_windows",
     "TokenWindows": "purport.features.token_windows",
+    "UBM": "purport.clicks.models",
 }
 """The module of each class that can be saved, by the name that stands in model folders for ever."""
 

@@ -1,0 +1,168 @@
+"""The one writer of each shard: takes pages in the order of the log, and brings shards together.
+
+Each shard of queries has a copy of the cells of its own, which its pages change as they come. After
+every so many pages of the log what all copies have brought is summed up, in the order of the
+shards, and each goes on from there. Where a log is cut into calls does not matter: the places at
+which copies meet are counted from its beginning.
+
+Symbols: S shards, M cells, R ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purport.clicks.log import Log
+from purport.clicks.state import ClickState, parameters_of_sums
+from purport.clicks.stream import stream_pages
+from purport.fold.engine import Engine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NO_DAYS = np.empty(0, np.int64)
+
+
+class Writer:
+    """Online EM over a state.
+
+    Parameters
+    ----------
+    state : ClickState
+        What is changed. Its sums and parameters are those of all shards together after each call.
+    every : int
+        So many pages lie between two meetings of the shards.
+
+    Attributes
+    ----------
+    seen : int
+        How many pages of the log were taken in.
+    day : int
+        Up to which day sums have grown old; 0 before there was one.
+    """
+
+    def __init__(self, state: ClickState, every: int) -> None:
+        self.state, self.every, self.seen, self.day = state, every, 0, 0
+        self._base = state.sums.copy()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Give every shard a copy of what all know."""
+        shards = len(self.state.tables)
+        self._sums = np.tile(self._base, (shards, 1, 1))
+        self._remaining = np.ones((shards, len(self._base)))
+        self._parameters = np.tile(parameters_of_sums(self._base, self.state), (shards, 1))
+
+    def _together(self) -> NDArray[np.float64]:
+        """Return what the shards know together."""
+        brought = self._sums - self._remaining[:, :, None] * self._base
+        together: NDArray[np.float64] = np.prod(self._remaining, axis=0)[
+            :, None
+        ] * self._base + np.add.reduce(brought, axis=0)
+        return together
+
+    def write(
+        self,
+        log: Log,
+        forget: tuple[float, float],
+        engine: Engine,
+        days: NDArray[np.int64] = NO_DAYS,
+        half_life: float = 1.0,
+    ) -> None:
+        """Take in pages.
+
+        Parameters
+        ----------
+        log : Log
+            In the order in which they happened.
+        forget : tuple of 2 float
+            The share of the sums of cells, and of pairs, that is forgotten when one is touched.
+        engine : Engine
+            Writes the shards side by side.
+        days : (N,) int64
+            Of each page, where sums grow old by calendar time; never less than the day before.
+        half_life : float
+            In days.
+        """
+        shards = self.state.shards_of(log)
+        queries, pairs = np.empty(len(log), np.int32), np.empty(len(log.docs), np.int32)
+        dawns = np.flatnonzero(np.diff(days, prepend=self.day) > 0)
+        start = 0
+        while start < len(log):
+            if len(days) and days[start] > self.day:
+                self._age(int(days[start]), half_life)
+            stop = min(len(log), start + self.every - self.seen % self.every)
+            stop = min(stop, *dawns[dawns > start][:1].tolist(), len(log))
+            here = shards[start:stop]
+
+            def write_shard(
+                shard: int, _: None, start: int = start, here: NDArray[np.int64] = here
+            ) -> None:
+                chosen = start + np.flatnonzero(here == shard)
+                if len(chosen):
+                    self._write(shard, chosen, log, queries, pairs, forget, days, half_life)
+
+            engine.map(engine.place(range(len(self.state.tables))), write_shard, None)
+            self.seen += stop - start
+            start = stop
+            if self.seen % self.every == 0:
+                self._base = self._together()
+                self._begin()
+        self.state.sums[:] = self._together()
+        self.state.refresh()
+
+    def _write(
+        self,
+        shard: int,
+        chosen: NDArray[np.int64],
+        log: Log,
+        queries: NDArray[np.int32],
+        pairs: NDArray[np.int32],
+        forget: tuple[float, float],
+        days: NDArray[np.int64],
+        half_life: float,
+    ) -> None:
+        state, table = self.state, self.state.tables[shard]
+        priors = state.priors
+        if state.width:
+            table.find(
+                chosen, log.offsets, log.queries, log.docs, queries, pairs,
+                self._parameters[shard, state.cells :], priors.satisfied, priors.of_query,
+            )  # fmt: skip
+        stream_pages(
+            state.kind.number, chosen, log.offsets, log.clicks, queries, pairs, days, state.ranks,
+            np.array(priors.strengths), forget[0], forget[1], half_life, state.width, table.kept,
+            table.days, table.query_sums, self._sums[shard], self._remaining[shard],
+            state.cell_priors, self._parameters[shard],
+        )  # fmt: skip
+
+    def _age(self, day: int, half_life: float) -> None:
+        """Let all sums of cells grow old up to a day; those of pairs do so when they are met."""
+        aged = 2.0 ** ((self.day - day) / half_life) if self.day else 1.0
+        self._base *= aged
+        self._sums *= aged
+        self.day = day
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what must be kept to go on to the same bits."""
+        return {
+            "seen": np.array([self.seen, self.day]),
+            "base": self._base.copy(),
+            "sums": self._sums.copy(),
+            "remaining": self._remaining.copy(),
+            "parameters": self._parameters.copy(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `to_arrays` gave, or raise ValueError."""
+        for name, held in self.to_arrays().items():
+            if arrays[name].shape != held.shape or arrays[name].dtype != held.dtype:
+                raise ValueError(f"the shape or the type of {name} is wrong")
+        self.seen, self.day = arrays["seen"].tolist()
+        self._base = np.array(arrays["base"])
+        self._sums = np.array(arrays["sums"])
+        self._remaining = np.array(arrays["remaining"])
+        self._parameters = np.array(arrays["parameters"])
