@@ -1,0 +1,1 @@
+"""Click models beside PyClick and clax-models."""
