@@ -26,7 +26,7 @@ from purport.clicks.cells import Cells, likelihood_of_cells, sum_cells
 from purport.clicks.kinds import CCM, DBN
 from purport.clicks.log import Log
 from purport.clicks.pages import NO_UNIFORMS, click_probabilities, sum_pages
-from purport.clicks.pairs import COLUMNS, DEFINED, EXPECTED, LEAST, MOST, PRIOR, PairTable
+from purport.clicks.pairs import COLUMNS, DEFINED, DOUBT, EXPECTED, LEAST, MOST, PRIOR, PairTable
 from purport.clicks.scores import log_probabilities
 from purport.clicks.state import ClickState
 from purport.fold.engine import Engine
@@ -107,11 +107,18 @@ class PagePart:
         """Add what the pages say."""
         attract, satisfy = held.attract[self.shard], held.satisfy[self.shard]
         if len(self.certain) and not len(held.rates):
-            of_pairs += self.certain
+            # Apart from the other columns: so much less memory is touched at random.
+            attracted, satisfied = np.zeros((2, len(attract))), np.zeros((2, len(satisfy)))
             sum_descending(
                 self.kind, self.offsets, self.clicks, self.pairs, attract, satisfy, held.shared,
-                of_pairs, of_cells,
+                attracted, satisfied, of_cells,
             )  # fmt: skip
+            of_pairs += self.certain
+            of_pairs[:, EXPECTED] += attracted[0]
+            of_pairs[:, DOUBT] += attracted[1]
+            if len(satisfy):
+                of_pairs[:, COLUMNS + EXPECTED] += satisfied[0]
+                of_pairs[:, COLUMNS + DOUBT] += satisfied[1]
             return
         sum_pages(
             self.kind, self.offsets, self.clicks, self.pairs, self.ranks, attract, satisfy,

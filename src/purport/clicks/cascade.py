@@ -209,7 +209,7 @@ def expect_of_clicks(
 
 @kernel(
     "void(int64, int64[::1], boolean[::1], int32[::1], float64[::1], float64[::1], float64[::1],"
-    " float64[:, ::1], float64[:, ::1])"
+    " float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def sum_descending(
     kind: int,
@@ -219,7 +219,8 @@ def sum_descending(
     attract: Floats,  # (P,)
     satisfy: Floats,  # (P,) or empty
     shared: Floats,  # (M or more,)
-    of_pairs: Floats,  # (P, 4 or 7) added to
+    attracted: Floats,  # (2, P) added to: expected attraction, and doubt
+    satisfied_by: Floats,  # (2, P) added to, the same for satisfaction; (2, 0) for CCM
     of_cells: Floats,  # (M or more, 2) added to
 ) -> None:
     """Add up what pages say for DBN and CCM, all parameters being held, as fast as can be.
@@ -253,8 +254,8 @@ def sum_descending(
                 reached = on * (1.0 - satisfy[p])
                 none = 1.0 / (1.0 - reached + reached * y)
                 posterior = satisfy[p] * none
-                of_pairs[p, 4] += posterior
-                of_pairs[p, 6] += posterior * (1.0 - posterior)
+                satisfied_by[0, p] += posterior
+                satisfied_by[1, p] += posterior * (1.0 - posterior)
                 went[0] += last
                 could[0] += last
                 if last < n - 1:
@@ -264,8 +265,8 @@ def sum_descending(
                 reached = without + satisfied
                 none = 1.0 / (1.0 - reached + reached * y)
                 posterior = attract[p] * (1.0 - t3 * (1.0 - y)) * none
-                of_pairs[p, 0] += posterior
-                of_pairs[p, 2] += posterior * (1.0 - posterior)
+                attracted[0, p] += posterior
+                attracted[1, p] += posterior * (1.0 - posterior)
                 if last < n - 1:
                     went[1] += without * y * none
                     went[2] += satisfied * y * none
@@ -279,8 +280,8 @@ def sum_descending(
                     p = np.uint32(pairs[first + r])
                     satisfied = t3 * attract[p]
                     posterior = satisfied / (t2 * (1.0 - attract[p]) + satisfied)
-                    of_pairs[p, 0] += posterior
-                    of_pairs[p, 2] += posterior * (1.0 - posterior)
+                    attracted[0, p] += posterior
+                    attracted[1, p] += posterior * (1.0 - posterior)
                     went[1] += 1.0 - posterior
                     went[2] += posterior
                     could[1] += 1.0 - posterior
@@ -296,8 +297,8 @@ def sum_descending(
             is_told = 1.0
             x = a[r] * (1.0 - q)
             p = np.uint32(pairs[first + r])
-            of_pairs[p, 0] += x
-            of_pairs[p, 2] += x * (1.0 - x)
+            attracted[0, p] += x
+            attracted[1, p] += x * (1.0 - x)
             reached *= (1.0 - a[r]) * on
         # The last rank leads nowhere that could be seen.
         could[0] += examined - q
