@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.errors import InputError
-from purport.records.columns import UNKNOWN, Coded, frozen, joined_codes
+from purport.records.arrow import joined_at_once
+from purport.records.columns import UNKNOWN, Coded, frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST = np.iinfo(np.int64).max
+MANY = 1 << 12
+"""So many names are joined by Arrow, fewer without loading it."""
 _DIGITS = len(str(LARGEST))
 
 
@@ -142,12 +145,12 @@ class Ids:
             return held[0] if held else cls.unknown(0)
         if all(part.names is None for part in held):
             return cls(frozen(np.concatenate([part.codes for part in held])))
-        longest = max((part.names or [] for part in held), key=len)
-        if all(part.names == longest[: len(part.names or [])] for part in held):
-            # As the parts of one reading have it: each knows what those before it knew.
-            return cls(frozen(np.concatenate([part.codes for part in held])), longest)
-        codes, names = joined_codes([(one.codes, one.vocabulary) for one in map(cls.named, held)])
-        return cls(codes, names)
+        named = list(map(cls.named, held))
+        if sum(len(column.vocabulary) for column in named) < MANY:
+            joined = Coded.joined(named)
+        else:
+            joined = joined_at_once(named)
+        return cls(joined.codes, joined.vocabulary)
 
     def same_as(self, other: Ids) -> bool:
         """Tell whether another column has the same ids in the same order.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +17,10 @@ from purport.records.arrow import (
     table_of,
 )
 from purport.records.columns import frozen
-from purport.records.id_arrays import Shown, ids_array, ids_of
+from purport.records.id_arrays import ids_array, ids_of
 from purport.records.ids import Ids
 from purport.records.page_checks import KNOWN, LATEST, PAGE, whole_and_exact
 from purport.records.session_tables import MICROS, NUMBER
-
-NOTHING_SHOWN: Mapping[str, Shown] = MappingProxyType({})
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,11 +29,8 @@ if TYPE_CHECKING:
     from purport.records.pages import Pages
 
 
-def of_columns(table: pa.Table, shown: Mapping[str, Shown] = NOTHING_SHOWN) -> Pages:
-    """Take whole columns of a table in which every row is good; raises `UnfitError` else.
-
-    `shown` holds by column what earlier parts of the same table have shown.
-    """
+def of_columns(table: pa.Table) -> Pages:
+    """Take whole columns of a table in which every row is good; raises `UnfitError` else."""
     from purport.records.pages import Pages
 
     names = set(table.column_names)
@@ -53,11 +46,11 @@ def of_columns(table: pa.Table, shown: Mapping[str, Shown] = NOTHING_SHOWN) -> P
     others = [(field, table[field.name]) for field in table.schema if field.name not in KNOWN]
     return Pages(
         offsets=offsets,
-        queries=_all_known(ids_of(table["qid"], shown.get("qid"))),
-        docs=_all_known(ids_of(values, shown.get("docs"))),
+        queries=_all_known(ids_of(table["qid"])),
+        docs=_all_known(ids_of(values)),
         clicks=clicks_of(clicks),
         times=times,
-        sessions=_known_or_none(ids_of(table["sid"], shown.get("sid"))) if "sid" in names else None,
+        sessions=_known_or_none(ids_of(table["sid"])) if "sid" in names else None,
         _exact_times=exact_times,
         _given_ids=_known_or_none(ids_of(table["id"])) if "id" in names else None,
         _extra=extras_of(others),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -28,7 +28,7 @@ from purport.records.formats import Fields, Row, read_cells
 from purport.records.ids import Ids
 from purport.records.page_checks import KNOWN, LATEST, PAGE, UNTIMED, checked_page, whole_and_exact
 from purport.records.plain_lines import PlainLines, pieces_of_cells
-from purport.records.records import EVERYTHING, Records
+from purport.records.records import Records
 from purport.records.session_rows import Ended
 from purport.records.sources import Faults, Line, Source
 
@@ -218,16 +218,6 @@ class Pages(Records):
         from purport.records.page_tables import of_columns
 
         return of_columns(table)
-
-    @classmethod
-    def _maker(cls, size: int) -> Callable[[pa.Table], Pages]:
-        from purport.records.id_arrays import Shown
-        from purport.records.page_tables import of_columns
-
-        if size < EVERYTHING:
-            return of_columns  # batches are let go, and so are their names
-        shown = {name: Shown() for name in ("sid", "qid", "docs")}
-        return lambda table: of_columns(table, shown)
 
     @classmethod
     def _pieces_of_cells(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -267,31 +267,19 @@ class Records(ABC):
     @classmethod
     def _parts_of_tables(cls, opened: Source, size: int, faults: Faults) -> Iterator[Self]:
         assert opened.tables is not None
-        make = cls._maker(size)
         for first, table in opened.tables(min(size, TABLE_ROWS)):
             names = dict(opened.renamed)
-            part = cls._of_table(renamed_table(table, names, opened.name), first, faults, make)
+            part = cls._of_table(renamed_table(table, names, opened.name), first, faults)
             if len(part):
                 yield part
 
     @classmethod
-    def _maker(cls, size: int) -> Callable[[pa.Table], Self]:
-        """Return what takes whole columns of one table after the other, for so large batches."""
-        return cls._from_table
-
-    @classmethod
-    def _of_table(
-        cls,
-        table: pa.Table,
-        first: int,
-        faults: Faults,
-        make: Callable[[pa.Table], Self] | None = None,
-    ) -> Self:
+    def _of_table(cls, table: pa.Table, first: int, faults: Faults) -> Self:
         """Take whole columns where all is well; else row by row, which finds the bad ones."""
         if not set(cls._needed) & set(table.column_names):
             raise FormatError.no_column(faults.source, cls._needed)
         try:
-            return cls._from_table(table) if make is None else make(table)
+            return cls._from_table(table)
         except UnfitError:
             return cls._from_rows(cls._rows_of_table(table, first, faults.source), faults)
 
