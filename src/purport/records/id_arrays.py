@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purport.records.arrow import UnfitError, coded_array, one_array, plain_array
+from purport.records.arrow import UnfitError, coded_array, numbers_of, one_array, plain_array
 from purport.records.columns import UNKNOWN, frozen
-from purport.records.ids import Ids, is_whole_number
+from purport.records.ids import EXACT, Ids, is_whole_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,6 +56,8 @@ def ids_of(column: pa.ChunkedArray | pa.Array) -> Ids:
             return Ids.unknown(len(array))
         if pa.types.is_integer(kind):
             return _of_numbers(array)
+        if pa.types.is_floating(kind):
+            return _of_floats(array)
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise UnfitError
         numbers = _written_numbers(array)
@@ -103,6 +105,20 @@ def _of_numbers(array: pa.Array) -> Ids:
     if codes.min(initial=0) < 0:
         return ids_of(array.cast(pa.string()))
     return _numbers(codes, whole)
+
+
+def _of_floats(array: pa.Array) -> Ids:
+    """Return whole numbers that are held as floats, as frames do where one is missing."""
+    import pyarrow as pa
+
+    values = numbers_of(array)
+    known = ~np.isnan(values)
+    if not np.all(np.abs(values[known]) < EXACT):
+        raise UnfitError
+    try:
+        return _of_numbers(pa.array(values, mask=~known).cast(pa.int64()))
+    except pa.ArrowInvalid:  # not whole
+        raise UnfitError from None
 
 
 def _written_numbers(array: pa.Array) -> Ids | None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST = np.iinfo(np.int64).max
+EXACT = 1 << 53
+"""Smaller whole numbers are told apart by float64."""
 MANY = 1 << 12
 """So many names are joined by Arrow, fewer without loading it."""
 _DIGITS = len(str(LARGEST))
@@ -112,19 +114,24 @@ class Ids:
         return list(map(self.names.__getitem__, self.codes.tolist()))
 
     def named(self) -> Coded:
-        """Return the column as strings, each different one stored once.
+        """Return the column as strings, in order of their first appearance.
 
         Examples
         --------
-        >>> Ids.of([7, 8, 7]).named().vocabulary
-        ['7', '8']
+        >>> Ids.of([8, 7, 8]).named().vocabulary
+        ['8', '7']
         """
         if self.names is not None:
             return Coded(self.codes.astype(np.int32, copy=False), self.names)
-        different, codes = np.unique(self.codes, return_inverse=True)
-        if len(different) and different[0] == UNKNOWN:
-            different, codes = different[1:], codes - 1
-        return Coded(frozen(codes.astype(np.int32)), list(map(str, different.tolist())))
+        known = self.known
+        _, first, codes = np.unique(self.codes[known], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order), dtype=np.int32)
+        numbers = np.full(len(self), UNKNOWN, np.int32)
+        numbers[known] = places[codes]
+        different = self.codes[known][first[order]].tolist()
+        return Coded(frozen(numbers), list(map(str, different)))
 
     def take(self, positions: slice | NDArray[np.int64]) -> Ids:
         """Return some positions; the names stay whole and shared."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from purport.records.arrow import (
     plain_array,
     spaced_lists,
     table_of,
+    table_rows,
 )
 from purport.records.columns import frozen
+from purport.records.formats import Row
 from purport.records.id_arrays import ids_array, ids_of
 from purport.records.ids import Ids
 from purport.records.page_checks import KNOWN, LATEST, PAGE, whole_and_exact
-from purport.records.session_tables import MICROS, NUMBER
+from purport.records.session_tables import NUMBER, seconds_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +58,19 @@ def of_columns(table: pa.Table) -> Pages:
         _given_ids=_known_or_none(ids_of(table["id"])) if "id" in names else None,
         _extra=extras_of(others),
     )
+
+
+def rows_of_pages(table: pa.Table, first: int, source: str) -> Iterator[Row]:
+    """Yield the number and the fields of each row; dates and times of day as seconds."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if field.name == "t" and pa.types.is_timestamp(field.type):
+            _, exact = times = times_of(table["t"])
+            known, seconds = ~table["t"].is_null().to_numpy(), times[0] if exact is None else exact
+            column = pa.nulls(table.num_rows) if seconds is None else pa.array(seconds, mask=~known)
+            table = table.set_column(place, "t", column)
+    return table_rows(table, first, source)
 
 
 def table_of_pages(pages: Pages) -> pa.Table:
@@ -120,8 +136,8 @@ def times_of(
         return None, None
     if pa.types.is_timestamp(kind):
         micros = array.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
-        array = pc.divide(micros.cast(pa.float64(), safe=False), float(MICROS))
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return whole_and_exact(seconds_of(micros))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         if not pc.all(pc.match_substring_regex(array, NUMBER)).as_py():
             raise UnfitError
         array = array.cast(pa.float64())

@@ -86,6 +86,8 @@ class Pages(Records):
     """Of a part: how many pages of the whole up to each had its session and query."""
 
     _needed: ClassVar[tuple[str, ...]] = ("docs",)
+    _required: ClassVar[tuple[str, ...]] = ("qid", "docs", "clicks")
+    _identities: ClassVar[frozenset[str]] = frozenset({"id", "sid", "qid", "docs"})
     _spaced: ClassVar[frozenset[str]] = frozenset({"docs", "clicks"})
 
     @classmethod
@@ -218,6 +220,12 @@ class Pages(Records):
         from purport.records.page_tables import of_columns
 
         return of_columns(table)
+
+    @classmethod
+    def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:
+        from purport.records.page_tables import rows_of_pages
+
+        return rows_of_pages(table, first, source)
 
     @classmethod
     def _pieces_of_cells(
