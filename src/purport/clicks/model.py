@@ -14,11 +14,12 @@ from purport.clicks.batch import PRIOR_ROUNDS, BatchEM
 from purport.clicks.kinds import KINDS, Kind
 from purport.clicks.learning import choose_priors
 from purport.clicks.log import Log, days_of
+from purport.clicks.merging import add_state
 from purport.clicks.names import Names
 from purport.clicks.online import NO_DAYS, Writer
 from purport.clicks.pairs import PairTable
 from purport.clicks.state import ClickState, Priors
-from purport.errors import ConvergenceWarning, InputError, ParameterError
+from purport.errors import ConvergenceWarning, InputError, ParameterError, shown
 from purport.estimator.base import Estimator, State
 from purport.estimator.chance import RandomState, generator_of
 from purport.estimator.constraints import (
@@ -47,6 +48,7 @@ BEFORE_ALL = Priors(0.3, 1.0, 0.5, (4.0, 4.0), 8.0)
 
 _SHARE = Number(low=0.0, high=1.0, below=True)
 _LEARNT: dict[str, Constraint] = {"max_iter": Whole(low=1), "tol": Number(low=0.0)}
+_NEED_A_PAGE = ("fit", "log_likelihood", "perplexity")
 _KIND = {"kind": OneOf(("conditional", "marginal"))}
 
 
@@ -66,7 +68,7 @@ class _MeanAndStrength:
 
 
 class ClickModel(Estimator):
-    """A model of clicks; see `UBM` and the others."""
+    """What all models of clicks can do; see `purport.clicks.UBM` and the others."""
 
     _constraints: ClassVar[Mapping[str, Constraint]] = {
         "prior": Either((OneOf(("learned",)), _MeanAndStrength())),
@@ -134,6 +136,13 @@ class ClickModel(Estimator):
         -------
         ClickModel
             Itself.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import SDBN
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [1, 0]])
+        >>> SDBN(prior=(0.5, 2.0)).fit(pages).click_probabilities(pages[0]).round(3).tolist()
+        [[0.5, 0.444]]
         """
         self._check_parameters()
         check_parameters(f"{self._owner}.fit", {"max_iter": max_iter, "tol": tol}, _LEARNT)
@@ -163,11 +172,11 @@ class ClickModel(Estimator):
         began = time.perf_counter()
         self.history_, self.converged_ = [], False
         try:
-            with progress(f"{self._owner}.fit", rounds, self.verbose) as shown:
+            with progress(f"{self._owner}.fit", rounds, self.verbose) as bar:
                 for number in range(1, rounds + 1):
                     change = em.round(learns_priors=number <= learns)
                     self.history_.append({"change": change, "seconds": time.perf_counter() - began})
-                    shown.advance(number, f"change {change:.2g}")
+                    bar.advance(number, f"change {change:.2g}")
                     if number > learns and change <= tol:
                         is_enough = True
                         break
@@ -212,6 +221,14 @@ class ClickModel(Estimator):
         -------
         ClickModel
             Itself, changed.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import PBM
+        >>> pages = Pages.from_lists(["cats"] * 3, [["a", "b"]] * 3, [[0, 1], [1, 0], [1, 0]])
+        >>> model = PBM().fit(pages[:2])
+        >>> model.update(pages[2:], forget=0.01).click_probabilities(pages[0]).round(3).tolist()
+        [[0.434, 0.373]]
         """
         self._check_parameters()
         owner = f"{self._owner}.update"
@@ -240,6 +257,8 @@ class ClickModel(Estimator):
 
     def _days(self, pages: Pages, owner: str) -> NDArray[np.int64]:
         """Return the day of each page; a page without a time is of the day of the one before."""
+        if not len(pages):
+            return NO_DAYS
         if pages.times is None or not pages.timed.any():
             raise InputError(
                 f"{owner}: half_life_days needs times, in column t; the pages have none."
@@ -255,8 +274,8 @@ class ClickModel(Estimator):
                 f"{self._owner}.{method} takes Pages; got {type(pages).__name__}. Read them:"
                 " purport.Pages.read(...) takes files and frames."
             )
-        if method == "fit" and not len(pages):
-            raise InputError(f"{self._owner}.fit needs at least one page; there is none.")
+        if method in _NEED_A_PAGE and not len(pages):
+            raise InputError(f"{self._owner}.{method} needs at least one page; there is none.")
 
     def _new_state(self, pages: Pages) -> ClickState:
         longest = int(np.max(np.diff(pages.offsets), initial=0))
@@ -268,7 +287,81 @@ class ClickModel(Estimator):
         self._state = state
         self._counts = {"pages": len(pages), "results": len(pages.docs)}
 
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same kind has learnt from another log.
+
+        Models that count become what one model of both logs would be. Where something is hidden,
+        what each expected of its own log under its own parameters is added up. What is expected of
+        pairs, and how firmly, stays as it is here; a pair that is new brings its prior along.
+
+        Parameters
+        ----------
+        other : ClickModel
+            With the same parameters and as many ranks; it is left alone. Models whose sums grow old
+            by calendar time cannot be merged: each pair is of a day of its own.
+
+        Returns
+        -------
+        ClickModel
+            Itself, changed.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import DCTR
+        >>> pages = Pages.from_lists(["cats"] * 3, [["a", "b"]] * 3, [[0, 1], [1, 0], [1, 0]])
+        >>> model = DCTR(prior=(0.5, 2.0)).fit(pages[:2])
+        >>> model.merge(DCTR(prior=(0.5, 2.0)).fit(pages[2:]))
+        DCTR(prior=(0.5, 2.0))
+        >>> model.click_probabilities(pages[0]).tolist()
+        [[0.6, 0.4]]
+        """
+        self._check_mergeable(other)
+        every, seen = self._writer.every, self._writer.seen + other._writer.seen
+        add_state(self._state, other._state)
+        self._writer = Writer(self._state, every)
+        self._writer.seen = seen
+        self._counts = {name: count + other._counts[name] for name, count in self._counts.items()}
+        self.converged_ = self.converged_ and other.converged_
+        return self
+
+    def _check_mergeable(self, other: object) -> None:
+        """Raise where sums would not be of the same parameters."""
+        if not isinstance(other, type(self)):
+            raise InputError(
+                f"{self._owner}.merge takes another {self._owner}; got {type(other).__name__}."
+            )
+        self._check_fitted()
+        other._check_fitted()
+        for name in ("prior", "shards", "sync_every"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise InputError(
+                    f"{self._owner}.merge needs equal parameters; {name} is {shown(mine)} here and"
+                    f" {shown(theirs)} there."
+                )
+        if self._state.ranks != other._state.ranks:
+            raise InputError(
+                f"{self._owner}.merge needs as many ranks; there are {self._state.ranks} here and"
+                f" {other._state.ranks} there. Give both models the same ranks=."
+            )
+        if self._writer.day or other._writer.day:
+            raise InputError(
+                f"{self._owner}.merge cannot add sums that grow old by calendar time"
+                " (half_life_days): each pair is of a day of its own. Learn from both logs."
+            )
+
     # What it tells.
+
+    @property
+    def n_pairs_(self) -> int:
+        """How many pairs of a query and a document were met."""
+        self._check_fitted()
+        return sum(table.pairs for table in self._state.tables)
+
+    def _cells(self) -> NDArray[np.float64]:
+        """Return the parameters that all pages share (M,)."""
+        self._check_fitted()
+        return self._state.parameters[: self._state.cells].copy()
 
     def _log(self, pages: Pages, method: str) -> Log:
         self._check_fitted()
@@ -276,7 +369,15 @@ class ClickModel(Estimator):
         return self._state.log_of(pages, grows=False)
 
     def log_likelihood(self, pages: Pages) -> float:
-        """Return the mean over pages of the mean over ranks of log P(C_r | the clicks above)."""
+        """Return the mean over pages of the mean over ranks of log P(C_r | the clicks above).
+
+        Examples
+        --------
+        >>> from purport.clicks.models import GCTR
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [0, 0]])
+        >>> round(GCTR(prior=(0.5, 2.0)).fit(pages).log_likelihood(pages), 4)
+        -0.5788
+        """
         log = self._log(pages, "log_likelihood")
         return scores.mean_log_likelihood(self._state.probabilities(log), log)
 
@@ -289,25 +390,63 @@ class ClickModel(Estimator):
             What was clicked.
         kind : "conditional" or "marginal"
             Whether the clicks above on the page are known.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import GCTR
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [0, 0]])
+        >>> round(GCTR(prior=(0.5, 2.0)).fit(pages).perplexity(pages), 4)
+        1.8107
         """
         return float(self.perplexity_at_rank(pages, kind).mean())
 
     def perplexity_at_rank(self, pages: Pages, kind: str = "conditional") -> NDArray[np.float64]:
-        """Return 2 to the minus mean log to base 2 of what was seen, at each rank."""
+        """Return 2 to the minus mean log to base 2 of what was seen, at each rank (longest page,).
+
+        Parameters
+        ----------
+        pages, kind
+            As for `perplexity`.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import GCTR
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [0, 0]])
+        >>> GCTR(prior=(0.5, 2.0)).fit(pages).perplexity_at_rank(pages).round(4).tolist()
+        [1.5, 2.1213]
+        """
         check_parameters(f"{self._owner}.perplexity", {"kind": kind}, _KIND)
         log = self._log(pages, "perplexity")
         return scores.perplexities(self._state.probabilities(log, kind == "marginal"), log)
 
     def click_probabilities(self, pages: Pages) -> NDArray[np.float64]:
-        """Return P(C_r = 1), knowing no clicks (pages, longest page); NaN past a page's end."""
-        return self._table(pages, is_marginal=True)
+        """Return P(C_r = 1), knowing no clicks (pages, longest page); NaN past a page's end.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import CascadeModel
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"], ["a"]], [[0, 1], [1]])
+        >>> model = CascadeModel(prior=(0.5, 2.0)).fit(pages)
+        >>> model.click_probabilities(pages).round(3).tolist()
+        [[0.5, 0.333], [0.5, nan]]
+        """
+        return self._table(pages, "click_probabilities", is_marginal=True)
 
     def conditional_click_probabilities(self, pages: Pages) -> NDArray[np.float64]:
-        """Return P(C_r = 1 | the clicks above) (pages, longest page); NaN past a page's end."""
-        return self._table(pages, is_marginal=False)
+        """Return P(C_r = 1 | the clicks above) (pages, longest page); NaN past a page's end.
 
-    def _table(self, pages: Pages, is_marginal: bool) -> NDArray[np.float64]:
-        log = self._log(pages, "click_probabilities")
+        Examples
+        --------
+        >>> from purport.clicks.models import CascadeModel
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"], ["a"]], [[0, 1], [1]])
+        >>> model = CascadeModel(prior=(0.5, 2.0)).fit(pages)
+        >>> model.conditional_click_probabilities(pages).round(3).tolist()
+        [[0.5, 0.667], [0.5, nan]]
+        """
+        return self._table(pages, "conditional_click_probabilities", is_marginal=False)
+
+    def _table(self, pages: Pages, method: str, is_marginal: bool) -> NDArray[np.float64]:
+        log = self._log(pages, method)
         table = np.full((len(log), log.longest), np.nan)
         pages_of = np.repeat(np.arange(len(log)), np.diff(log.offsets))
         table[pages_of, log.ranks] = self._state.probabilities(log, is_marginal)
@@ -322,6 +461,14 @@ class ClickModel(Estimator):
             Queries and results; their clicks are not looked at.
         random_state : int, Generator or None
             Where chance comes from.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import RCTR
+        >>> pages = Pages.from_lists(["cats"] * 3, [["a", "b"]] * 3, [[1, 0], [1, 1], [1, 0]])
+        >>> model = RCTR(prior=(0.5, 0.5)).fit(pages)
+        >>> model.simulate(pages, random_state=1).clicks.tolist()
+        [True, False, True, False, True, False]
         """
         log = self._log(pages, "simulate")
         chance = generator_of(f"{self._owner}.simulate", random_state)
@@ -342,6 +489,8 @@ class ClickModel(Estimator):
             arrays={"sums": state.sums, **_under("online", self._writer.to_arrays())},
             settings={
                 "ranks": state.ranks,
+                "shards": len(state.tables),
+                "sync_every": self._writer.every,
                 "priors": {
                     "level": priors.level,
                     "by_rank": priors.by_rank,
@@ -367,7 +516,7 @@ class ClickModel(Estimator):
         priors = Priors(
             **{**told, "strengths": tuple(told["strengths"]), "cells": tuple(told["cells"])}
         )
-        known = ClickState(self._kind, settings["ranks"], self.shards, priors)
+        known = ClickState(self._kind, settings["ranks"], settings["shards"], priors)
         known.query_names = Names(settings["query_names"])
         known.doc_names = Names(settings["doc_names"])
         if state.arrays["sums"].shape != known.sums.shape:
@@ -375,11 +524,11 @@ class ClickModel(Estimator):
         known.sums = np.array(state.arrays["sums"], np.float64)
         known.tables = [
             PairTable.from_arrays(known.width, state.nested(f"shard {number}").arrays)
-            for number in range(self.shards)
+            for number in range(settings["shards"])
         ]
         known.refresh()
         self._state = known
-        self._writer = Writer(known, self.sync_every)
+        self._writer = Writer(known, settings["sync_every"])
         self._writer.restore(state.nested("online").arrays)
         self.history_, self.converged_ = settings["history"], settings["converged"]
         self._counts = settings["counts"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from purport.clicks.log import Log
 from purport.clicks.state import ClickState, parameters_of_sums
-from purport.clicks.stream import stream_pages
+from purport.clicks.stream import fill_parameters, stream_pages
 from purport.fold.engine import Engine
 
 if TYPE_CHECKING:
@@ -150,6 +150,9 @@ class Writer:
             aged = 2.0 ** ((self.day - day) / half_life)
             self._base *= aged
             self._sums *= aged
+            cells, priors = self.state.cells, self.state.cell_priors
+            for sums, parameters in zip(self._sums, self._parameters, strict=True):
+                fill_parameters(sums, priors, parameters[:cells])
         else:
             for table in self.state.tables:
                 table.days[: table.pairs] = day
