@@ -283,8 +283,14 @@ def test_fit_refuses_what_makes_no_sense(name: str) -> None:
     )
     with pytest.raises(InputError, match=rf"{name}\.fit takes Pages; got dict\. Read them:"):
         new(name).fit({"docs": []})
+    fitted = new(name, prior=HELD).fit(log)
+    for method in ("log_likelihood", "click_probabilities", "simulate", "update"):
+        with pytest.raises(InputError, match=rf"{name}\.{method} takes Pages; got str"):
+            getattr(fitted, method)("clicks.tsv")
+    with pytest.raises(ParameterError, match="parameter 'random_state' must be"):
+        fitted.simulate(log, random_state=-1)
     with pytest.raises(ParameterError, match=r"'kind' must be 'conditional' or 'marginal'"):
-        new(name, prior=HELD).fit(log).perplexity(log, kind="both")
+        fitted.perplexity(log, kind="both")
 
 
 @pytest.mark.parametrize("name", clicks.__all__)
