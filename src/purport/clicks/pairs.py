@@ -168,7 +168,7 @@ def mixed_numbers(numbers: NDArray[np.int64], shards: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> mixed_numbers(np.array([7, 8, 7]), 4).tolist()
-    [0, 2, 0]
+    [3, 1, 3]
     """
     found = np.empty(len(numbers), np.int64)
     fill_shards(numbers, shards, found)
