@@ -130,13 +130,13 @@ class Writer:
         if state.width:
             table.find(
                 chosen, log.offsets, log.queries, log.docs, queries, pairs,
-                self._parameters[shard, state.cells :], priors.satisfied, priors.of_query,
+                self._parameters[shard, state.cells :], priors.satisfied,
             )  # fmt: skip
         stream_pages(
             state.kind.number, chosen, log.offsets, log.clicks, queries, pairs, days, state.ranks,
-            np.array(priors.strengths), forget[0], forget[1], half_life, state.width, table.kept,
-            table.days, table.query_sums, self._sums[shard], self._remaining[shard],
-            state.cell_priors, self._parameters[shard],
+            np.array([*priors.strengths, priors.of_query]), forget[0], forget[1], half_life,
+            state.width, table.kept, table.days, table.query_sums, self._sums[shard],
+            self._remaining[shard], state.cell_priors, self._parameters[shard],
         )  # fmt: skip
 
     def _age(self, day: int, half_life: float) -> None:

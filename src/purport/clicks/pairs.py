@@ -25,7 +25,9 @@ EXPECTED, DEFINED, DOUBT, PRIOR = range(4)
 """Columns of what is kept of a parameter: the sums of Eq. 3, how much is left open, the prior.
 
 What is left open is the sum of x (1 - x) over all expected values x: the share of the evidence that
-nobody has seen, without which intervals would be too narrow.
+nobody has seen, without which intervals would be too narrow. The prior of a pair that is made while
+pages stream is minus what its rank lets expect, until its first page is taken in: what it becomes
+depends on what others of its query did up to then.
 """
 COLUMNS = 4
 FEWEST = 1024
@@ -86,7 +88,7 @@ def fill_slots(
 
 @kernel(
     "void(int64[::1], int64[::1], int64[::1], int64[::1], boolean, float64[::1], float64,"
-    " float64, int64[::1], int64[:, ::1], float64[:, ::1], int64[::1], int64[:, ::1],"
+    " int64[::1], int64[:, ::1], float64[:, ::1], int64[::1], int64[:, ::1],"
     " float64[:, ::1], int64[::1], int32[::1], int32[::1])"
 )
 def find_pairs(
@@ -97,7 +99,6 @@ def find_pairs(
     grows: bool,
     rates: Floats,  # (R,) what is expected of a pair at each rank
     satisfied: float,
-    query_strength: float,
     query_slots: Int64s,
     query_keys: Int64s,  # (room, 2) number, 0
     query_sums: Floats,  # (room, 2) expected attraction, and what ranks let expect
@@ -131,7 +132,7 @@ def find_pairs(
                 rank = min(place - offsets[page], len(rates) - 1)
                 row = kept[pair]
                 row[:] = 0.0
-                row[PRIOR] = prior_of(rates[rank], query_sums[query], query_strength)
+                row[PRIOR] = -rates[rank]
                 if len(row) > COLUMNS:
                     row[COLUMNS + PRIOR] = satisfied
             pair_rows[place] = pair
@@ -228,7 +229,6 @@ class PairTable:
         pair_rows: NDArray[np.int32],
         rates: NDArray[np.float64] | None = None,
         satisfied: float = 0.5,
-        query_strength: float = 1.0,
     ) -> None:
         """Fill in the rows of the queries and the pairs of some pages.
 
@@ -246,15 +246,13 @@ class PairTable:
             What to expect of a new pair at each rank. Without it none is made.
         satisfied : float
             What satisfaction to expect of it.
-        query_strength : float
-            How many results the rates count as, beside what a query's own results did.
         """
         grows = rates is not None
         if grows:
             self.reserve(len(chosen), int((offsets[chosen + 1] - offsets[chosen]).sum()))
         find_pairs(
             chosen, offsets, queries, docs, grows, np.empty(0) if rates is None else rates,
-            satisfied, query_strength, self.query_slots, self.query_keys, self.query_sums,
+            satisfied, self.query_slots, self.query_keys, self.query_sums,
             self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
         )  # fmt: skip
 

@@ -35,8 +35,8 @@ HIGHEST = 0.95
 """More is never expected of a pair that nobody has met."""
 
 
-FIRM = 1e12
-"""A strength that nothing moves."""
+FIRM = 1e30
+"""A strength that nothing moves, not by a bit."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,11 @@ class ClickState:
             chosen = np.flatnonzero(shards == number)
             table.find(
                 chosen, log.offsets, log.queries, log.docs, queries, pairs,
-                self.rates if grows else None, self.priors.satisfied, self.priors.of_query,
+                self.rates if grows else None, self.priors.satisfied,
             )  # fmt: skip
+            if grows:
+                # Nothing is known of others of a query: batch EM learns the priors it asks for.
+                np.abs(table.kept[:, PRIOR], out=table.kept[:, PRIOR])
         return shards, queries, pairs
 
     def pair_parameters(self, table: PairTable, parameter: int) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from purport.clicks.browsing import cell_of, expect_skip
 from purport.clicks.pages import BROWSES, doubt_of, expect_page
-from purport.clicks.pairs import COLUMNS, DEFINED, DOUBT, EXPECTED, LEAST, MOST, PRIOR
+from purport.clicks.pairs import COLUMNS, DEFINED, DOUBT, EXPECTED, LEAST, MOST, PRIOR, prior_of
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
 
 
@@ -49,7 +49,7 @@ def stream_pages(
     pairs: Int32s,  # (results,) rows
     days: Int64s,  # (N,), or empty where time does not count
     ranks: int,
-    strengths: Floats,  # (2,) of the priors of attraction and of satisfaction
+    strengths: Floats,  # (3,) of the priors of attraction, of satisfaction, and of a query's pairs
     forget_shared: float,
     forget_pairs: float,
     half_life: float,
@@ -79,11 +79,12 @@ def stream_pages(
             age_pairs(n, pairs, first, days[page], half_life, width, kept, kept_days)
         if kind in BROWSES:
             stream_browsing(
-                kind, n, clicks, first, ranks, pairs, queries[page], strengths[0], keep_shared,
+                kind, n, clicks, first, ranks, pairs, queries[page], strengths, keep_shared,
                 keep_pairs, of_ranks, kept, query_sums, sums, remaining, cell_priors, parameters,
             )  # fmt: skip
             continue
         if width:
+            meet_pairs(n, pairs, first, queries[page], strengths[2], query_sums, kept)
             gather_parameters(n, pairs, first, kept, 0, strengths[0], work2, a)
         if width == 2:
             gather_parameters(n, pairs, first, kept, COLUMNS, strengths[1], work2, s)
@@ -127,7 +128,7 @@ def stream_browsing(
     ranks: int,
     pairs: Int32s,  # (results,)
     query: int,
-    strength: float,
+    strengths: Floats,  # (3,)
     keep_shared: float,
     keep_pairs: float,
     of_ranks: int,
@@ -146,10 +147,14 @@ def stream_browsing(
     """
     last = -1
     total, usual = 0.0, 0.0
+    q = np.uint32(query)
     for r in range(n):
         p = np.uint32(pairs[first + r])
-        expected, defined = kept[p, EXPECTED], kept[p, DEFINED]
-        a = parameter_of(expected, defined, kept[p, PRIOR], strength)
+        expected, defined, prior = kept[p, EXPECTED], kept[p, DEFINED], kept[p, PRIOR]
+        if prior < 0.0:
+            prior = prior_of(-prior, query_sums[q], strengths[2])
+            kept[p, PRIOR] = prior
+        a = parameter_of(expected, defined, prior, strengths[0])
         cell = np.uint32(cell_of(kind, r, last, ranks))
         if clicks[first + r]:
             attracted, examined = 1.0, 1.0
@@ -168,9 +173,25 @@ def stream_browsing(
         total += attracted
         usual += parameters[of_rank]
         add_to_cell(of_rank, attracted, 1.0, keep_shared, sums, remaining)
-    q = np.uint32(query)
     query_sums[q, EXPECTED] = keep_pairs * query_sums[q, EXPECTED] + total
     query_sums[q, DEFINED] = keep_pairs * query_sums[q, DEFINED] + usual
+
+
+@kernel(distinct=True)
+def meet_pairs(
+    n: int,
+    pairs: Int32s,  # (results,)
+    first: int,
+    query: int,
+    strength: float,
+    query_sums: Floats,  # (Q, 2)
+    kept: Floats,  # (P, 4 or 8) in and out
+) -> None:
+    """Set the priors of a page's new pairs by what others of their query did until now."""
+    for r in range(n):
+        p = np.uint32(pairs[first + r])
+        if kept[p, PRIOR] < 0.0:
+            kept[p, PRIOR] = prior_of(-kept[p, PRIOR], query_sums[query], strength)
 
 
 @kernel(distinct=True)
