@@ -128,10 +128,12 @@ class Writer:
         state, table = self.state, self.state.tables[shard]
         priors = state.priors
         if state.width:
+            known = table.pairs
             table.find(
                 chosen, log.offsets, log.queries, log.docs, queries, pairs,
                 self._parameters[shard, state.cells :], priors.satisfied,
             )  # fmt: skip
+            table.days[known : table.pairs] = self.day
         stream_pages(
             state.kind.number, chosen, log.offsets, log.clicks, queries, pairs, days, state.ranks,
             np.array([*priors.strengths, priors.of_query]), forget[0], forget[1], half_life,
@@ -140,10 +142,17 @@ class Writer:
         )  # fmt: skip
 
     def _age(self, day: int, half_life: float) -> None:
-        """Let all sums of cells grow old up to a day; those of pairs do so when they are met."""
-        aged = 2.0 ** ((self.day - day) / half_life) if self.day else 1.0
-        self._base *= aged
-        self._sums *= aged
+        """Let all sums of cells grow old up to a day; those of pairs do so when they are met.
+
+        What was learnt before there was a day is taken to be of the first one.
+        """
+        if self.day:
+            aged = 2.0 ** ((self.day - day) / half_life)
+            self._base *= aged
+            self._sums *= aged
+        else:
+            for table in self.state.tables:
+                table.days[: table.pairs] = day
         self.day = day
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
