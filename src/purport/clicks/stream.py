@@ -115,7 +115,8 @@ def stream_pages(
                 kept[p, COLUMNS + 1] = keep_pairs * kept[p, COLUMNS + 1] + found[3, r]
                 kept[p, COLUMNS + 2] = keep_pairs * kept[p, COLUMNS + 2] + doubt_of(found[2, r])
         for k in range(used):
-            add_to_cell(cells[k], counted[0, k], counted[1, k], keep_shared, sums, remaining)
+            if counted[1, k] > 0.0:  # others the page has not touched
+                add_to_cell(cells[k], counted[0, k], counted[1, k], keep_shared, sums, remaining)
         refresh_cells(used, cells, sums, cell_priors, work2, parameters)
 
 
