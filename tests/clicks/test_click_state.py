@@ -28,7 +28,7 @@ def made_pages(count: int, queries: int = 40, seed: int = 1, ids: bool = False) 
     return Pages.from_arrays(
         np.arange(0, LENGTH * count + 1, LENGTH),
         [f"query {number}" for number in asked],
-        [str(doc) if doc % 2 else f"doc {doc}" for doc in shown.ravel().tolist()],
+        [str(doc) if doc % 2 else f"doc-{doc}" for doc in shown.ravel().tolist()],
         chance.random(LENGTH * count) < 0.3,
         times=np.arange(count) * 300,
         ids=[f"page {number}" for number in range(count)] if ids else None,
