@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from purport.clicks.cascade import sum_descending
 from purport.clicks.cells import Cells, likelihood_of_cells, sum_cells
+from purport.clicks.kinds import CCM, DBN
 from purport.clicks.log import Log
 from purport.clicks.pages import NO_UNIFORMS, click_probabilities, sum_pages
-from purport.clicks.pairs import COLUMNS, DEFINED, EXPECTED, LEAST, MOST, PRIOR, PairTable
+from purport.clicks.pairs import COLUMNS, DEFINED, DOUBT, EXPECTED, LEAST, MOST, PRIOR, PairTable
 from purport.clicks.scores import log_probabilities
 from purport.clicks.state import ClickState
 from purport.fold.engine import Engine
@@ -63,7 +65,14 @@ class ClickParameters:
 
 @dataclass(frozen=True)
 class PagePart:
-    """The pages of one shard, those of a query one after the other."""
+    """The pages of one shard, those of a query one after the other.
+
+    Attributes
+    ----------
+    certain : (P, columns) float64
+        What every round finds alike: how often pairs were shown and clicked. Empty where a round
+        counts it anew.
+    """
 
     shard: int
     kind: int
@@ -71,6 +80,23 @@ class PagePart:
     offsets: NDArray[np.int64]
     clicks: NDArray[np.bool_]
     pairs: NDArray[np.int32]
+    certain: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, shard: int, state: ClickState, log: Log, pairs: NDArray[np.int32]) -> PagePart:
+        """Lay out pages whose pairs are known."""
+        kind, size = state.kind.number, state.tables[shard].pairs
+        certain = np.zeros((0, 0))
+        if kind in (DBN, CCM):
+            certain = np.zeros((size, _COLUMNS[state.width]))
+            clicked = np.bincount(pairs[log.clicks], minlength=size)
+            certain[:, EXPECTED] = clicked
+            certain[:, DEFINED] = np.bincount(pairs, minlength=size)
+            if kind == DBN:
+                certain[:, COLUMNS + DEFINED] = clicked
+            else:
+                certain[:, DEFINED] += clicked
+        return cls(shard, kind, state.ranks, log.offsets, log.clicks, pairs, certain)
 
     def add_to(
         self,
@@ -79,10 +105,24 @@ class PagePart:
         of_cells: NDArray[np.float64],
     ) -> None:
         """Add what the pages say."""
+        attract, satisfy = held.attract[self.shard], held.satisfy[self.shard]
+        if len(self.certain) and not len(held.rates):
+            # Apart from the other columns: so much less memory is touched at random.
+            attracted, satisfied = np.zeros((2, len(attract))), np.zeros((2, len(satisfy)))
+            sum_descending(
+                self.kind, self.offsets, self.clicks, self.pairs, attract, satisfy, held.shared,
+                attracted, satisfied, of_cells,
+            )  # fmt: skip
+            of_pairs += self.certain
+            of_pairs[:, EXPECTED] += attracted[0]
+            of_pairs[:, DOUBT] += attracted[1]
+            if len(satisfy):
+                of_pairs[:, COLUMNS + EXPECTED] += satisfied[0]
+                of_pairs[:, COLUMNS + DOUBT] += satisfied[1]
+            return
         sum_pages(
-            self.kind, self.offsets, self.clicks, self.pairs, self.ranks,
-            held.attract[self.shard], held.satisfy[self.shard], held.shared, held.rates,
-            of_pairs, of_cells,
+            self.kind, self.offsets, self.clicks, self.pairs, self.ranks, attract, satisfy,
+            held.shared, held.rates, of_pairs, of_cells,
         )  # fmt: skip
 
     def log_likelihood(self, held: ClickParameters) -> float:
@@ -223,10 +263,8 @@ def parts_of(
             continue
         # Pairs of a query lie side by side in the table: so shall its pages in the log.
         chosen = chosen[np.argsort(queries[chosen], kind="stable")]
-        places, offsets = positions_of(chosen, log.offsets)
-        parts.append(
-            PagePart(shard, kind.number, state.ranks, offsets, log.clicks[places], pairs[places])
-        )
+        places, _ = positions_of(chosen, log.offsets)
+        parts.append(PagePart.of(shard, state, log.take(chosen), pairs[places]))
     return parts
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
 from purport.clicks import scores
 from purport.clicks.batch import PRIOR_ROUNDS, BatchEM
+from purport.clicks.identifiability import Identifiability, LogAndPairs, Ties, identifiability_of
 from purport.clicks.kinds import KINDS, Kind
 from purport.clicks.learning import choose_priors
 from purport.clicks.log import Log, days_of
 from purport.clicks.names import Names
 from purport.clicks.online import NO_DAYS, Writer
 from purport.clicks.pairs import PairTable
+from purport.clicks.relevance import Relevance, relevance_of
 from purport.clicks.seen_pages import SeenPages
 from purport.clicks.state import ClickState, Priors
+from purport.clicks.utility import utility_of
 from purport.errors import ConvergenceWarning, InputError, ParameterError
 from purport.estimator.base import Estimator, State
 from purport.estimator.chance import RandomState, generator_of
@@ -88,7 +91,8 @@ class ClickModel(Estimator):
     _counts: dict[str, int]
     _seen: SeenPages
     _taken: list[dict[str, Any]]
-    """What `purport.study.logs` knows of the logs that were taken in."""
+    """What `purport.study.click_logs` knows of the logs that were taken in."""
+    _ties: Ties | None = None
 
     def __init__(
         self,
@@ -300,6 +304,7 @@ class ClickModel(Estimator):
         self._counts = {"pages": len(pages), "results": len(pages.docs)}
         self._seen, self._taken, self.dropped_ = SeenPages(self.window), [], 0
         self._seen.fresh(pages[max(0, len(pages) - self.window) :])
+        self._ties = None
 
     # What it tells.
 
@@ -360,6 +365,130 @@ class ClickModel(Estimator):
         chance = generator_of(f"{self._owner}.simulate", random_state)
         return pages.with_clicks(self._state.draw(log, chance.random(len(log.docs))))
 
+    # What results are worth.
+
+    @overload
+    def relevance(
+        self,
+        query: str | int,
+        docs: Sequence[str | int],
+        interval: None = None,
+        min_evidence: float = 1.0,
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def relevance(
+        self,
+        query: str | int,
+        docs: Sequence[str | int] | None,
+        interval: float,
+        min_evidence: float = 1.0,
+    ) -> Relevance: ...
+
+    @overload
+    def relevance(
+        self,
+        query: str | int,
+        docs: None = None,
+        interval: float | None = None,
+        min_evidence: float = 1.0,
+    ) -> Relevance: ...
+
+    def relevance(
+        self,
+        query: str | int,
+        docs: Sequence[str | int] | None = None,
+        interval: float | None = None,
+        min_evidence: float = 1.0,
+    ) -> NDArray[np.float64] | Relevance:
+        """Return what documents are worth for a query: the chance to attract, and to satisfy.
+
+        That is attractiveness, for DBN and SDBN times satisfaction. A document or a query that the
+        model has not met has what is expected of it.
+
+        Parameters
+        ----------
+        query : str or int
+            Its id.
+        docs : list of str or int, optional
+            Ids of documents; without them all that were met for the query, the best first, with
+            their ids and intervals.
+        interval : float, optional
+            With it a `Relevance` is returned, in which bounds hold what a document is worth with
+            this probability; 0.95 where documents are listed and none is given.
+        min_evidence : float
+            From how many results on that were surely looked at a document counts as known.
+
+        Returns
+        -------
+        (documents,) float64, or Relevance
+
+        Examples
+        --------
+        >>> from purport.clicks import PBM
+        >>> pages = Pages.from_lists(["cats"] * 4, [["a", "b"]] * 4, [[1, 0]] * 3 + [[1, 1]])
+        >>> model = PBM(prior=(0.5, 2.0)).fit(pages)
+        >>> model.relevance("cats", ["a", "new"]).round(2).tolist()
+        [0.83, 0.5]
+        >>> told = model.relevance("cats", ["a", "b", "new"], interval=0.9, min_evidence=2.0)
+        >>> told.known.tolist(), told.met.tolist()
+        ([True, False, False], [True, True, False])
+        """
+        self._check_fitted()
+        return relevance_of(
+            self._owner, self._state, self._ties, query, docs, interval, min_evidence
+        )
+
+    def identifiability(self, pages: Pages) -> Identifiability:
+        """Tell which parameters a log can tell apart, and which rest on the prior.
+
+        The model keeps which pairs are tied until it is fitted again, so that `relevance` flags
+        them. It is not done by `fit`, for online EM could not keep it up to date at its pace.
+
+        Parameters
+        ----------
+        pages : Pages
+            The log, mostly the one that the model has learnt from.
+        """
+        self._check_fitted()
+        self._check_pages(pages, "identifiability")
+        found = identifiability_of(self._owner, self._state, LogAndPairs.of(self._state, pages))
+        self._ties = found.ties
+        return found
+
+    def utility(
+        self,
+        query: str | int,
+        docs: Sequence[str | int],
+        kind: str = "expected",
+        gains: Sequence[float] | None = None,
+    ) -> float:
+        """Return what a ranking is worth to somebody who behaves as the model says.
+
+        Parameters
+        ----------
+        query : str or int
+            Its id.
+        docs : list of str or int
+            Ids of documents, from the first rank to the last.
+        kind : "expected" or "reciprocal"
+            The sum over ranks of P(click) times gain, which is uUBM for UBM and EBU for DBN; or of
+            P(satisfied there) / rank, rank 1 being the first, which is rrDBN for DBN.
+        gains : list of float, optional
+            What a click on each document brings, such as a grade; without them how likely it
+            satisfies (DBN, SDBN), else how attractive it is.
+
+        Examples
+        --------
+        >>> from purport.clicks import DBN
+        >>> pages = Pages.from_lists(["cats"] * 4, [["a", "b"]] * 4, [[1, 0]] * 3 + [[0, 1]])
+        >>> model = DBN(prior=(0.5, 2.0)).fit(pages)
+        >>> model.utility("cats", ["a", "b"]) > model.utility("cats", ["b", "a"])
+        True
+        """
+        self._check_fitted()
+        return utility_of(self._owner, self._state, query, docs, kind, gains)
+
     # Keeping.
 
     def _trained_on(self) -> dict[str, Any]:
@@ -398,6 +527,8 @@ class ClickModel(Estimator):
         )
         for number, table in enumerate(state.tables):
             made = made.join(f"shard {number}", State(table.to_arrays()))
+        if self._ties is not None:
+            made = made.join("ties", State(self._ties.to_arrays()))
         return made
 
     def _restore(self, state: State) -> None:
@@ -424,6 +555,8 @@ class ClickModel(Estimator):
         self._taken, self.dropped_ = settings["taken"], settings["dropped"]
         self.history_, self.converged_ = settings["history"], settings["converged"]
         self._counts = settings["counts"]
+        ties = state.nested("ties").arrays
+        self._ties = Ties.from_arrays(ties) if ties else None
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -89,7 +89,7 @@ def expect_page(
     if kind in IS_COUNTED:
         return count_page(kind, n, clicks, first, ranks, found, cells, counted)
     return expect_descending(
-        kind, n, clicks, first, ranks, attracts, satisfies, shared, found, cells, counted, work
+        kind, n, clicks, first, attracts, satisfies, shared, found, cells, counted, work
     )
 
 

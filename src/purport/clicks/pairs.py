@@ -31,6 +31,8 @@ depends on what others of its query did up to then.
 """
 COLUMNS = 4
 FEWEST = 1024
+AT_ONCE = 8192
+"""Most pages that are looked up before more room is made."""
 LEAST, MOST = 1e-6, 1.0 - 1e-6
 """No parameter is nearer to 0 or 1."""
 
@@ -248,13 +250,16 @@ class PairTable:
             What satisfaction to expect of it.
         """
         grows = rates is not None
-        if grows:
-            self.reserve(len(chosen), int((offsets[chosen + 1] - offsets[chosen]).sum()))
-        find_pairs(
-            chosen, offsets, queries, docs, grows, np.empty(0) if rates is None else rates,
-            satisfied, self.query_slots, self.query_keys, self.query_sums,
-            self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
-        )  # fmt: skip
+        # A few pages at a time: room is made for as many new pairs as there could be.
+        for start in range(0, len(chosen), AT_ONCE):
+            some = chosen[start : start + AT_ONCE]
+            if grows:
+                self.reserve(len(some), int((offsets[some + 1] - offsets[some]).sum()))
+            find_pairs(
+                some, offsets, queries, docs, grows, np.empty(0) if rates is None else rates,
+                satisfied, self.query_slots, self.query_keys, self.query_sums,
+                self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
+            )  # fmt: skip
 
     def evict(self, most: int, evidence: NDArray[np.float64]) -> bool:
         """Make room where more pairs than `most` are held: drop until a tenth of that is free.
