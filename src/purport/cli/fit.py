@@ -1,4 +1,4 @@
-"""`purport fit`: learns a model from labelled records or from clicks and writes it into a folder."""
+"""`purport fit`: learns a model from labelled records, or from clicks, and writes a folder."""
 
 from __future__ import annotations
 
