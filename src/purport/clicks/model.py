@@ -20,6 +20,7 @@ from purport.clicks.names import Names
 from purport.clicks.online import NO_DAYS, Writer
 from purport.clicks.pairs import PairTable
 from purport.clicks.relevance import Relevance, relevance_of
+from purport.clicks.seen_pages import SeenPages
 from purport.clicks.state import ClickState, Priors
 from purport.clicks.utility import utility_of
 from purport.errors import ConvergenceWarning, InputError, ParameterError, shown
@@ -78,15 +79,21 @@ class ClickModel(Estimator):
         "ranks": optional(Whole(1, 1000)),
         "shards": Whole(1, 1024),
         "sync_every": Whole(low=1),
+        "max_pairs": optional(Whole(low=1)),
+        "window": Whole(low=0),
         "n_threads": optional(Whole(low=1)),
         "verbose": Either((BOOLEAN, OneOf(("bar", "lines")))),
     }
 
     history_: list[dict[str, float]]
     converged_: bool
+    dropped_: int
     _state: ClickState
     _writer: Writer
     _counts: dict[str, int]
+    _seen: SeenPages
+    _taken: list[dict[str, Any]]
+    """What `purport.study.click_logs` knows of the logs that were taken in."""
     _ties: Ties | None = None
 
     def __init__(
@@ -96,6 +103,8 @@ class ClickModel(Estimator):
         *,
         shards: int = 8,
         sync_every: int = 8192,
+        max_pairs: int | None = None,
+        window: int = 100_000,
         n_threads: int | None = None,
         verbose: Verbosity = False,
     ) -> None:
@@ -103,6 +112,8 @@ class ClickModel(Estimator):
         self.ranks = ranks
         self.shards = shards
         self.sync_every = sync_every
+        self.max_pairs = max_pairs
+        self.window = window
         self.n_threads = n_threads
         self.verbose = verbose
 
@@ -186,7 +197,9 @@ class ClickModel(Estimator):
                         break
         finally:
             # Also after an interruption: what the last round left is a model.
-            self._writer = Writer(em.state, self.sync_every)
+            if self.max_pairs is not None:
+                em.state.evict(self.max_pairs)
+            self._writer = Writer(em.state, self.sync_every, self.max_pairs)
             em.close()
         self.converged_ = is_enough
         if not is_enough:
@@ -247,17 +260,35 @@ class ClickModel(Estimator):
         if not self._is_fitted():
             state = self._new_state(pages)
             self._begin(state, pages[:0])
-            self._writer = Writer(state, self.sync_every)
+            self._writer = Writer(state, self.sync_every, self.max_pairs)
             self.history_, self.converged_ = [], True
         days = NO_DAYS if half_life_days is None else self._days(pages, owner)
-        log = self._state.log_of(pages, grows=True)
-        self._writer.write(
-            log, (float(both[0]), float(both[1])), engine or threads(self.n_threads), days,
-            half_life_days or 1.0,
-        )  # fmt: skip
+        pages, days = self._fresh(pages, days)
+        for part in self._writer.stretches(len(pages)):
+            log = self._state.log_of(pages if self.max_pairs is None else pages[part], grows=True)
+            self._writer.write(
+                log, (float(both[0]), float(both[1])), engine or threads(self.n_threads),
+                days[part], half_life_days or 1.0,
+            )  # fmt: skip
         self._counts["pages"] += len(pages)
-        self._counts["results"] += len(log.docs)
+        self._counts["results"] += len(pages.docs)
         return self
+
+    def _fresh(self, pages: Pages, days: NDArray[np.int64]) -> tuple[Pages, NDArray[np.int64]]:
+        """Leave out pages whose ids came before, within the window."""
+        if self._seen.window != self.window:
+            self._seen = SeenPages.from_arrays(self.window, self._seen.to_arrays())
+        fresh = self._seen.fresh(pages)
+        if fresh.all():
+            return pages, days
+        self.dropped_ += int(np.count_nonzero(~fresh))
+        return pages[fresh], days[fresh] if len(days) else days
+
+    @property
+    def pages_seen_(self) -> int:
+        """How many pages were learnt from, by `fit` and by `update`."""
+        self._check_fitted()
+        return self._counts["pages"]
 
     def _days(self, pages: Pages, owner: str) -> NDArray[np.int64]:
         """Return the day of each page; a page without a time is of the day of the one before."""
@@ -290,6 +321,8 @@ class ClickModel(Estimator):
     def _begin(self, state: ClickState, pages: Pages) -> None:
         self._state = state
         self._counts = {"pages": len(pages), "results": len(pages.docs)}
+        self._seen, self._taken, self.dropped_ = SeenPages(self.window), [], 0
+        self._seen.fresh(pages[max(0, len(pages) - self.window) :])
         self._ties = None
 
     def merge(self, other: Self) -> Self:
@@ -615,7 +648,13 @@ class ClickModel(Estimator):
         state = self._state
         priors = state.priors
         made = State(
-            arrays={"sums": state.sums, **_under("online", self._writer.to_arrays())},
+            arrays={
+                "sums": state.sums,
+                **_under("queries", state.query_names.to_arrays()),
+                **_under("docs", state.doc_names.to_arrays()),
+                **_under("online", self._writer.to_arrays()),
+                **_under("seen", self._seen.to_arrays()),
+            },
             settings={
                 "ranks": state.ranks,
                 "shards": len(state.tables),
@@ -628,8 +667,8 @@ class ClickModel(Estimator):
                     "of_query": priors.of_query,
                     "cells": list(priors.cells),
                 },
-                "query_names": state.query_names.known,
-                "doc_names": state.doc_names.known,
+                "dropped": self.dropped_,
+                "taken": self._taken,
                 "history": self.history_,
                 "converged": self.converged_,
                 "counts": self._counts,
@@ -648,8 +687,8 @@ class ClickModel(Estimator):
             **{**told, "strengths": tuple(told["strengths"]), "cells": tuple(told["cells"])}
         )
         known = ClickState(self._kind, settings["ranks"], settings["shards"], priors)
-        known.query_names = Names(settings["query_names"])
-        known.doc_names = Names(settings["doc_names"])
+        known.query_names = Names.from_arrays(state.nested("queries").arrays)
+        known.doc_names = Names.from_arrays(state.nested("docs").arrays)
         if state.arrays["sums"].shape != known.sums.shape:
             raise ValueError("the sums are not those of the cells")
         known.sums = np.array(state.arrays["sums"], np.float64)
@@ -659,8 +698,10 @@ class ClickModel(Estimator):
         ]
         known.refresh()
         self._state = known
-        self._writer = Writer(known, settings["sync_every"])
+        self._writer = Writer(known, settings["sync_every"], self.max_pairs)
         self._writer.restore(state.nested("online").arrays)
+        self._seen = SeenPages.from_arrays(self.window, state.nested("seen").arrays)
+        self._taken, self.dropped_ = settings["taken"], settings["dropped"]
         self.history_, self.converged_ = settings["history"], settings["converged"]
         self._counts = settings["counts"]
         ties = state.nested("ties").arrays

@@ -261,6 +261,46 @@ class PairTable:
                 self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
             )  # fmt: skip
 
+    def evict(self, most: int, evidence: NDArray[np.float64]) -> bool:
+        """Make room where more pairs than `most` are held: drop until a tenth of that is free.
+
+        Those with the least evidence go, of these the oldest; queries that have no pair left go,
+        too. Rows are numbered anew, in the same order.
+
+        Parameters
+        ----------
+        most : int
+            So many pairs may stay.
+        evidence : (P,) float64
+            Of each pair.
+
+        Returns
+        -------
+        bool
+            Whether any has gone.
+        """
+        if self.pairs <= most:
+            return False
+        leaving = self.pairs - most * 9 // 10
+        stays = np.ones(self.pairs, np.bool_)
+        stays[np.argsort(evidence, kind="stable")[:leaving]] = False
+        owners, rows = np.unique(self.pair_keys[: self.pairs][stays, 0], return_inverse=True)
+        held = self.to_arrays()
+        pair_keys = held["pair_keys"][stays]
+        pair_keys[:, 0] = rows
+        fresh = PairTable.from_arrays(
+            self.parameters,
+            {
+                "query_keys": held["query_keys"][owners],
+                "query_sums": held["query_sums"][owners],
+                "pair_keys": pair_keys,
+                "kept": held["kept"][stays],
+                "days": held["days"][stays],
+            },
+        )
+        vars(self).update(vars(fresh))
+        return True
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that the table holds."""
         queries, pairs = self.queries, self.pairs
