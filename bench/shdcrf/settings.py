@@ -3,7 +3,8 @@
 Windows, sizes, seeds, grids, and the penalties that were chosen: for invented logs on worlds with
 the seeds of development, for real sets on dialogues and calls that no table is made of. For the 80
 sessions of `sessions-intentions`, which are too few for that, they are chosen inside the training
-part of every fold.
+part of every fold. For training that begins from a generative chain, l2 of LDCRF and SHDCRF was
+chosen again on the same data of development, from a part of the grid and with a prototype.
 """
 
 from __future__ import annotations
