@@ -104,6 +104,27 @@ def test_a_pair_that_is_new_brings_its_prior_along() -> None:
         assert kept[PRIOR] == before.get(pair, brought.get(pair))[PRIOR]
 
 
+def of_queries(model: ClickModel) -> dict[str, np.ndarray]:
+    """Return what is kept of each query, by its id."""
+    found = {}
+    for table in model._state.tables:
+        keys = table.query_keys[: table.queries, 0].tolist()
+        rows = table.query_sums[: table.queries].copy()
+        found |= dict(zip(model._state.query_names.strings(keys), rows, strict=True))
+    return found
+
+
+@pytest.mark.parametrize("name", ["UBM", "DBN", "DCTR"])
+def test_what_is_known_of_queries_adds_up(name: str) -> None:
+    log = drawn_pages.log(200, seed=3, queries=40)
+    a, b = (new(name, prior="learned").update(half) for half in (log[:60], log[60:][::-1]))
+    one, other = of_queries(a), of_queries(b)
+    found = of_queries(a.merge(b))
+    assert found.keys() == one.keys() | other.keys()
+    for query, kept in found.items():
+        assert_allclose(kept, one.get(query, np.zeros(2)) + other.get(query, np.zeros(2)))
+
+
 @pytest.mark.parametrize("name", ["UBM", "SDBN"])
 def test_a_merged_model_is_a_model(name: str, tmp_path: Path) -> None:
     log = drawn_pages.log(300, seed=4)

@@ -144,6 +144,20 @@ def test_updates_go_on_from_a_fit(name: str) -> None:
     assert_allclose(timed.click_probabilities(log), model.click_probabilities(log), atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["UBM", "DBN"])
+def test_what_is_learnt_without_days_is_of_the_day_before_it(name: str) -> None:
+    # Most pairs of the pages in the middle are new there.
+    log = drawn_pages.log(300, seed=9, queries=60, docs=30, days=30)
+    mixed, never = (
+        new(name)
+        .update(log[:100], half_life_days=long)
+        .update(log[100:200])
+        .update(log[200:], half_life_days=long)
+        for long in (1e9, None)
+    )
+    assert_allclose(mixed.click_probabilities(log), never.click_probabilities(log), atol=1e-6)
+
+
 def test_time_that_goes_backwards_changes_nothing() -> None:
     log = drawn_pages.log(200, seed=5, days=20)
     random = np.random.default_rng(0)
