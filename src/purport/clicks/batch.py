@@ -314,7 +314,7 @@ class BatchEM:
         return sum(found) / max(self._results, 1)
 
     def round(self, learns_priors: bool = False) -> float:
-        """Do one round; return the largest change of a shared parameter."""
+        """Do one round; return by how much shared parameters moved, the mean over their uses."""
         state = self.state
         learns_priors = learns_priors and state.width > 0
         zero = ClickSums(
@@ -336,7 +336,9 @@ class BatchEM:
                 kept[:, of : of + PRIOR] = found[:, of : of + PRIOR]
             if learns_priors:
                 _set_priors(state, table, found)
-        return float(np.max(np.abs(state.parameters[: state.cells] - before), initial=0.0))
+        moved = np.abs(state.parameters[: state.cells] - before)
+        often = state.sums[: state.cells, DEFINED]
+        return float(moved @ often / often.sum()) if often.sum() > 0.0 else 0.0
 
 
 def _set_priors(state: ClickState, table: PairTable, found: NDArray[np.float64]) -> None:

@@ -7,7 +7,7 @@ a log is large, some of its queries, with all of their pages, are enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,7 +26,9 @@ ENOUGH = 40_000
 TURNS = 5
 """One in so many pages is kept back each time."""
 LOOKS = (5, 10, 20)
-"""After so many rounds the likelihood of what is kept back is looked at."""
+"""After so many rounds the likelihood of what is kept back is looked at, to compare priors."""
+NEXT_TO_NONE = 1e-4
+"""A gain of likelihood that is not worth more rounds."""
 
 BEGINS = (
     Priors(0.3, 1.0, 0.5, (4.0, 4.0), 8.0),
@@ -52,12 +54,15 @@ class Chosen:
         The best that were tried.
     rounds : int
         After how many rounds of EM they did best.
+    settled : bool
+        Whether more rounds did no good, or next to none.
     log_likelihood : float
         Of what was kept back, the mean over pages of the mean over ranks.
     """
 
     priors: Priors
     rounds: int
+    settled: bool
     log_likelihood: float
 
 
@@ -65,7 +70,7 @@ def choose_priors(kind: Kind, log: Log, ranks: int, max_iter: int, engine: Engin
     """Choose priors for a log."""
     turns = list(_turns(_some_queries(log)))
     if not turns:
-        return Chosen(BEGINS[1], max_iter, float("nan"))
+        return Chosen(BEGINS[1], max_iter, False, float("nan"))
     tried: dict[Priors, Chosen] = {}
 
     def judged(priors: Priors) -> Chosen:
@@ -86,7 +91,9 @@ def choose_priors(kind: Kind, log: Log, ranks: int, max_iter: int, engine: Engin
                         break
                     best, place = other, place + step
         moved = best is not before
-    return best
+    if kind.counts or max_iter <= LOOKS[-1]:
+        return best
+    return _judge(kind, turns, ranks, max_iter, engine, best.priors, range(10, max_iter + 1, 10))
 
 
 Setting = Literal[
@@ -165,30 +172,30 @@ def _judge(
     max_iter: int,
     engine: Engine,
     priors: Priors,
+    looks: Sequence[int] = LOOKS,
 ) -> Chosen:
+    """Learn with some priors, and look at what was kept back after some of the rounds."""
+    looks = [number for number in looks if number <= max_iter] or [max_iter]
     found = []
     for learnt, back in turns:
         em = BatchEM(ClickState(kind, ranks, 1, priors), learnt, engine)
         found.append(
-            [
-                mean_log_likelihood(em.state.probabilities(back), back)
-                for _ in _looks(em, min(max_iter, LOOKS[-1]))
-            ]
+            [mean_log_likelihood(em.state.probabilities(back), back) for _ in _rounds(em, looks)]
         )
     pages = np.array([len(back) for _, back in turns])
     means = pages @ np.array(found) / pages.sum()
     best = int(np.argmax(means))
-    # Where the last look was the best, more rounds do no harm.
-    rounds = max_iter if best == len(means) - 1 else LOOKS[best]
-    return Chosen(priors, rounds, float(means[best]))
+    settled = best < len(means) - 1 or (best > 0 and means[best] - means[best - 1] < NEXT_TO_NONE)
+    return Chosen(priors, looks[best], bool(settled), float(means[best]))
 
 
-def _looks(em: BatchEM, most: int) -> Iterator[None]:
+def _rounds(em: BatchEM, looks: Sequence[int]) -> Iterator[None]:
     """Do rounds, and stop for a look after some of them."""
-    rounds = PRIOR_ROUNDS if em.state.kind.counts else most
-    for number in range(1, rounds + 1):
+    if em.state.kind.counts:
+        looks = [PRIOR_ROUNDS]
+    for number in range(1, looks[-1] + 1):
         em.round(learns_priors=number <= PRIOR_ROUNDS)
-        if number in LOOKS or number == rounds:
+        if number in looks:
             yield
 
 

@@ -143,7 +143,8 @@ class ClickModel(Estimator):
         max_iter : int
             Most rounds of EM.
         tol : float
-            Stop when no parameter that all pages share changes by more in a round.
+            Stop when parameters that all pages share move by no more in a round, on average over
+            their uses.
         engine : Engine, optional
             What folds over the log; threads by default.
 
@@ -165,18 +166,16 @@ class ClickModel(Estimator):
         working = engine or threads(self.n_threads)
         state = self._new_state(pages)
         log = state.log_of(pages, grows=True)
-        rounds = max_iter
+        rounds, settled = max_iter, False
         if self.prior == "learned":
             chosen = choose_priors(self._kind, log, state.ranks, max_iter, working)
             names = state.query_names, state.doc_names
-            state, rounds = (
-                ClickState(self._kind, state.ranks, self.shards, chosen.priors),
-                chosen.rounds,
-            )
+            state = ClickState(self._kind, state.ranks, self.shards, chosen.priors)
+            rounds, settled = chosen.rounds, chosen.settled
             state.query_names, state.doc_names = names
         em = BatchEM(state, log, working)
         self._begin(state, pages)
-        self._take_rounds(em, rounds, rounds < max_iter, tol)
+        self._take_rounds(em, rounds, settled, tol)
         return self
 
     def _take_rounds(self, em: BatchEM, rounds: int, is_enough: bool, tol: float) -> None:
