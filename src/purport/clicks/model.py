@@ -11,6 +11,7 @@ import numpy as np
 
 from purport.clicks import scores
 from purport.clicks.batch import PRIOR_ROUNDS, BatchEM
+from purport.clicks.forgetting import Candidates
 from purport.clicks.kinds import KINDS, Kind
 from purport.clicks.learning import choose_priors
 from purport.clicks.log import Log, days_of
@@ -79,8 +80,11 @@ class ClickModel(Estimator):
 
     history_: list[dict[str, float]]
     converged_: bool
+    rate_: float
+    rates_tried_: dict[float, float]
     _state: ClickState
     _writer: Writer
+    _candidates: Candidates | None = None
     _counts: dict[str, int]
 
     def __init__(
@@ -151,6 +155,7 @@ class ClickModel(Estimator):
             )
             state.query_names, state.doc_names = names
         em = BatchEM(state, log, working)
+        self._let_candidates_go()
         self._begin(state, pages)
         self._take_rounds(em, rounds, rounds < max_iter, tol)
         if pages.times is not None and pages.timed.any():
@@ -201,10 +206,13 @@ class ClickModel(Estimator):
         ----------
         pages : Pages
             The next pages of the log.
-        forget : float or (float, float)
+        forget : float, (float, float) or "auto"
             Which share of what was known of a parameter is forgotten each time a page touches it:
             of those that all pages share, and of those of pairs; one number is for both. 0 forgets
-            nothing.
+            nothing. With "auto" several models are kept that forget at different rates, and this
+            one is always that which has foretold recent days best, before it took them in; see
+            `rate_` and `rates_tried_`. A day should come whole. Memory and time are as many times
+            as much as there are rates, five. A number given later lets the others go.
         half_life_days : float, optional
             After so many days what was seen counts half. Pages need times then.
         engine : Engine, optional
@@ -217,12 +225,16 @@ class ClickModel(Estimator):
         """
         self._check_parameters()
         owner = f"{self._owner}.update"
+        is_auto = isinstance(forget, str) and forget == "auto"
         both = tuple(forget) if isinstance(forget, tuple | list) else (forget, forget)
-        for share in both:
+        for share in () if is_auto else both:
             if len(both) != 2 or not _SHARE.allows(share):
-                words = f"{_SHARE.words()}, or two of them (shared, pairs)"
+                words = f"{_SHARE.words()}, or two of them (shared, pairs), or 'auto'"
                 raise ParameterError.for_value(owner, "forget", forget, words)
         allowed = {"half_life_days": optional(Number(low=0.0, above=True))}
+        if is_auto and half_life_days is not None:
+            words = "None where forget is 'auto', which looks for the rate itself"
+            raise ParameterError.for_value(owner, "half_life_days", half_life_days, words)
         check_parameters(owner, {"half_life_days": half_life_days}, allowed)
         self._check_pages(pages, "update")
         if not self._is_fitted():
@@ -230,15 +242,52 @@ class ClickModel(Estimator):
             self._begin(state, pages[:0])
             self._writer = Writer(state, self.sync_every)
             self.history_, self.converged_ = [], True
-        days = NO_DAYS if half_life_days is None else self._days(pages, owner)
-        log = self._state.log_of(pages, grows=True)
-        self._writer.write(
-            log, (float(both[0]), float(both[1])), engine or threads(self.n_threads), days,
-            half_life_days or 1.0,
-        )  # fmt: skip
+        working = engine or threads(self.n_threads)
+        if is_auto:
+            self._take_with_candidates(pages, working, owner)
+        else:
+            self._let_candidates_go()
+            days = NO_DAYS if half_life_days is None else self._days(pages, owner)
+            log = self._state.log_of(pages, grows=True)
+            shares = float(both[0]), float(both[1])
+            self._writer.write(log, shares, working, days, half_life_days or 1.0)
         self._counts["pages"] += len(pages)
-        self._counts["results"] += len(log.docs)
+        self._counts["results"] += len(pages.docs)
         return self
+
+    def _take_with_candidates(self, pages: Pages, engine: Engine, owner: str) -> None:
+        if not len(pages):
+            return
+        by_day = pages.times is not None and bool(pages.timed.any())
+        if self._candidates is None:
+            learnt = self._counts["days"] if by_day else self._counts["pages"] / self.sync_every
+            self._candidates = Candidates.of(self._state, self._writer, learnt, by_day)
+        elif self._candidates.by_day != by_day:
+            held, given = ("times", "none") if self._candidates.by_day else ("no times", "some")
+            raise InputError(
+                f"{owner}: the pages before had {held}, in column t; these have {given}. Update"
+                " with a number once, or give pages of one sort."
+            )
+        log = self._state.log_of(pages, grows=True)
+        days = self._days(pages, owner) if by_day else NO_DAYS
+        try:
+            self._candidates.take(log, days, engine)
+        finally:
+            self._state, self._writer = self._candidates.writer.state, self._candidates.writer
+        self._tell_rates()
+
+    def _tell_rates(self) -> None:
+        if self._candidates is not None:
+            self.rate_ = self._candidates.rate
+            self.rates_tried_ = self._candidates.means()
+
+    def _let_candidates_go(self) -> None:
+        if self._candidates is not None:
+            self._candidates = None
+            self._writer = Writer.after(self._writer)
+            # What was learnt so long ago has grown old by now.
+            self._counts["days"] = 0
+            del self.rate_, self.rates_tried_
 
     def _days(self, pages: Pages, owner: str) -> NDArray[np.int64]:
         """Return the day of each page; a page without a time is of the day of the one before."""
@@ -268,7 +317,9 @@ class ClickModel(Estimator):
 
     def _begin(self, state: ClickState, pages: Pages) -> None:
         self._state = state
-        self._counts = {"pages": len(pages), "results": len(pages.docs)}
+        days = days_of(pages.times[pages.timed]) if pages.times is not None else NO_DAYS
+        spanned = int(np.ptp(days)) + 1 if len(days) else 0
+        self._counts = {"pages": len(pages), "results": len(pages.docs), "days": spanned}
 
     # What it tells.
 
@@ -361,6 +412,8 @@ class ClickModel(Estimator):
         )
         for number, table in enumerate(state.tables):
             made = made.join(f"shard {number}", State(table.to_arrays()))
+        if self._candidates is not None:
+            made = made.join("candidates", self._candidates.to_state())
         return made
 
     def _restore(self, state: State) -> None:
@@ -384,7 +437,12 @@ class ClickModel(Estimator):
         self._writer = Writer(known, self.sync_every)
         self._writer.restore(state.nested("online").arrays)
         self.history_, self.converged_ = settings["history"], settings["converged"]
-        self._counts = settings["counts"]
+        self._counts = {"days": 0, **settings["counts"]}
+        if "candidates" in settings:
+            others = state.nested("candidates")
+            self._candidates = Candidates.restore(others, self._writer)
+            self._writer = self._candidates.writer
+            self._tell_rates()
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

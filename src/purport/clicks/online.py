@@ -11,7 +11,7 @@ Symbols: S shards, M cells, R ranks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -48,6 +48,13 @@ class Writer:
         self.state, self.every, self.seen, self.day = state, every, 0, 0
         self._base = state.sums.copy()
         self._begin()
+
+    @classmethod
+    def after(cls, other: Writer) -> Self:
+        """Go on where another writer is; what its shards have brought is summed up now."""
+        writer = cls(other.state, other.every)
+        writer.seen, writer.day = other.seen, other.day
+        return writer
 
     def _begin(self) -> None:
         """Give every shard a copy of what all know."""
