@@ -7,6 +7,7 @@ from purport.measure.bootstrap import (
     score_intervals,
 )
 from purport.measure.confusions import confusion
+from purport.measure.means import paired_means
 from purport.measure.mistakes import errors_worth_a_look
 from purport.measure.reliability import calibration
 from purport.measure.resampled_t import corrected_resampled_t
@@ -21,6 +22,7 @@ __all__ = [
     "corrected_resampled_t",
     "errors_worth_a_look",
     "paired_bootstrap",
+    "paired_means",
     "score_comparisons",
     "score_intervals",
     "slot_scores",

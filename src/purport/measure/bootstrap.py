@@ -236,9 +236,7 @@ def paired_bootstrap(
     _check("paired_bootstrap", samples, confidence, level, statistic)
     totals, drawn, _ = _draws(gold, (a, b), level, samples, random_state, groups)
     score = MEASURES[statistic]
-    return _comparisons([score(one) for one in totals], [score(one) for one in drawn], confidence)[
-        0
-    ]
+    return comparisons([score(one) for one in totals], [score(one) for one in drawn], confidence)[0]
 
 
 def score_intervals(
@@ -312,10 +310,10 @@ def score_comparisons(
     _check("score_comparisons", samples, confidence, level)
     totals, drawn, labels = _draws(gold, (a, b), level, samples, random_state, groups)
     overall = {
-        name: _comparisons(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
+        name: comparisons(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
         for name, score in MEASURES.items()
     }
-    each = _comparisons(
+    each = comparisons(
         [of_labels("f1", one) for one in totals],
         [of_labels("f1", one) for one in drawn],
         confidence,
@@ -367,9 +365,10 @@ def _intervals(
     return [Interval(value, below, above, confidence) for value, below, above in bounds]
 
 
-def _comparisons(
+def comparisons(
     values: Sequence[NDArray[np.float64]], draws: Sequence[NDArray[np.float64]], confidence: float
 ) -> list[Comparison]:
+    """Return what each column of values (2, C) and of their draws (2, B, C) tells."""
     difference, drawn = values[0] - values[1], draws[0] - draws[1]
     low, high = percentiles(drawn, confidence)
     # Rounding must not make a draw that equals the data count as less.
