@@ -11,6 +11,7 @@ from bench.tables import Table
 from bench.timing import Others, machine
 
 BENCHMARKS = {
+    "clicks": "bench.clicks",
     "crf": "bench.crf",
     "learning": "bench.learning",
     "records": "bench.records",
