@@ -13,7 +13,7 @@ DRIFTS = (0.0, 0.08, 0.2)
 CHURN = 0.0
 SWAPS = 0.25
 PAGES_A_DAY = 6000
-COST_PAGES_A_DAY = 20_000
+COST_PAGES_A_DAY = 10_000
 DAYS, HISTORY, WINDOW = 27, 14, 7
 SHARES = (0.001, 0.005, 0.01)
 """Of Eq. 4; as in the paper, of what all pages share as well as of pairs."""

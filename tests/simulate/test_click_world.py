@@ -32,7 +32,8 @@ def test_days_are_days_in_a_row_with_ids_and_times_of_their_own():
     assert pages == Pages.concatenate([world.day(2), world.day(3), world.day(4)])
     assert len(set(pages.ids)) == len(pages) == 180
     assert (np.diff(pages.times) >= 0).all()
-    assert np.unique(pages.times // 86_400).tolist() == [FIRST_DAY + 1, FIRST_DAY + 2, FIRST_DAY + 3]
+    days = FIRST_DAY + np.arange(1, 4)
+    assert np.unique(pages.times // 86_400).tolist() == days.tolist()
 
 
 @pytest.mark.parametrize("names", [False, True])
