@@ -12,5 +12,20 @@ from purport.clicks.models import (
     UBM,
     CascadeModel,
 )
+from purport.clicks.prequential import DriftReport, Way, drift_report
 
-__all__ = ["CCM", "DBN", "DCM", "DCTR", "GCTR", "PBM", "RCTR", "SDBN", "UBM", "CascadeModel"]
+__all__ = [
+    "CCM",
+    "DBN",
+    "DCM",
+    "DCTR",
+    "GCTR",
+    "PBM",
+    "RCTR",
+    "SDBN",
+    "UBM",
+    "CascadeModel",
+    "DriftReport",
+    "Way",
+    "drift_report",
+]

@@ -249,6 +249,7 @@ def parts_of(
     shards: NDArray[np.int64],
     queries: NDArray[np.int32],
     pairs: NDArray[np.int32],
+    as_pages: bool = False,
 ) -> list[Part]:
     """Cut a log whose pairs were found; see `ClickState.find`."""
     kind, parts = state.kind, list[Part]()
@@ -256,15 +257,16 @@ def parts_of(
         chosen = np.flatnonzero(shards == shard)
         if not len(chosen):
             continue
-        if kind.by_cell:
+        if kind.by_cell and not as_pages:
             counts = Cells.of(
                 kind.number, chosen, log.offsets, log.clicks, pairs, table.pairs, state.ranks,
                 state.cells,
             )  # fmt: skip
             parts.append(CellPart(shard, kind.number, state.ranks, state.cells, counts))
             continue
-        # Pairs of a query lie side by side in the table: so shall its pages in the log.
-        chosen = chosen[np.argsort(queries[chosen], kind="stable")]
+        if not as_pages:
+            # Pairs of a query lie side by side in the table: so shall its pages in the log.
+            chosen = chosen[np.argsort(queries[chosen], kind="stable")]
         places, _ = positions_of(chosen, log.offsets)
         parts.append(PagePart.of(shard, state, log.take(chosen), pairs[places]))
     return parts
@@ -295,11 +297,14 @@ class BatchEM:
         The pages.
     engine : Engine
         Folds them.
+    as_pages : bool
+        Whether each round goes through the pages in the order of the log, as plain EM does; it
+        takes longer and tells the same.
     """
 
-    def __init__(self, state: ClickState, log: Log, engine: Engine) -> None:
+    def __init__(self, state: ClickState, log: Log, engine: Engine, as_pages: bool = False) -> None:
         self.state, self._engine = state, engine
-        parts = parts_of(state, log, *state.find(log, grows=True))
+        parts = parts_of(state, log, *state.find(log, grows=True), as_pages)
         self._placed = engine.place(parts)
         self._results = int(log.offsets[-1])
 

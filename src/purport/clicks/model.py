@@ -11,6 +11,7 @@ import numpy as np
 
 from purport.clicks import scores
 from purport.clicks.batch import PRIOR_ROUNDS, BatchEM
+from purport.clicks.forgetting import Candidates
 from purport.clicks.identifiability import Identifiability, LogAndPairs, Ties, identifiability_of
 from purport.clicks.kinds import KINDS, Kind
 from purport.clicks.learning import choose_priors
@@ -88,8 +89,11 @@ class ClickModel(Estimator):
     history_: list[dict[str, float]]
     converged_: bool
     dropped_: int
+    rate_: float
+    rates_tried_: dict[float, float]
     _state: ClickState
     _writer: Writer
+    _candidates: Candidates | None = None
     _counts: dict[str, int]
     _seen: SeenPages
     _taken: list[dict[str, Any]]
@@ -174,8 +178,11 @@ class ClickModel(Estimator):
             rounds, settled = chosen.rounds, chosen.settled
             state.query_names, state.doc_names = names
         em = BatchEM(state, log, working)
+        self._let_candidates_go()
         self._begin(state, pages)
         self._take_rounds(em, rounds, settled, tol)
+        if pages.times is not None and pages.timed.any():
+            self._writer.learnt_until(int(days_of(pages.times[pages.timed]).max()))
         return self
 
     def _take_rounds(self, em: BatchEM, rounds: int, is_enough: bool, tol: float) -> None:
@@ -224,10 +231,13 @@ class ClickModel(Estimator):
         ----------
         pages : Pages
             The next pages of the log.
-        forget : float or (float, float)
+        forget : float, (float, float) or "auto"
             Which share of what was known of a parameter is forgotten each time a page touches it:
             of those that all pages share, and of those of pairs; one number is for both. 0 forgets
-            nothing.
+            nothing. With "auto" several models are kept that forget at different rates, and this
+            one is always that which has foretold recent days best, before it took them in; see
+            `rate_` and `rates_tried_`. A day should come whole. Memory and time are as many times
+            as much as there are rates, five. A number given later lets the others go.
         half_life_days : float, optional
             After so many days what was seen counts half. Pages need times then.
         engine : Engine, optional
@@ -248,12 +258,16 @@ class ClickModel(Estimator):
         """
         self._check_parameters()
         owner = f"{self._owner}.update"
+        is_auto = isinstance(forget, str) and forget == "auto"
         both = tuple(forget) if isinstance(forget, tuple | list) else (forget, forget)
-        for share in both:
+        for share in () if is_auto else both:
             if len(both) != 2 or not _SHARE.allows(share):
-                words = f"{_SHARE.words()}, or two of them (shared, pairs)"
+                words = f"{_SHARE.words()}, or two of them (shared, pairs), or 'auto'"
                 raise ParameterError.for_value(owner, "forget", forget, words)
         allowed = {"half_life_days": optional(Number(low=0.0, above=True))}
+        if is_auto and half_life_days is not None:
+            words = "None where forget is 'auto', which looks for the rate itself"
+            raise ParameterError.for_value(owner, "half_life_days", half_life_days, words)
         check_parameters(owner, {"half_life_days": half_life_days}, allowed)
         self._check_pages(pages, "update")
         if not self._is_fitted():
@@ -261,14 +275,18 @@ class ClickModel(Estimator):
             self._begin(state, pages[:0])
             self._writer = Writer(state, self.sync_every, self.max_pairs)
             self.history_, self.converged_ = [], True
+        working = engine or threads(self.n_threads)
         days = NO_DAYS if half_life_days is None else self._days(pages, owner)
         pages, days = self._fresh(pages, days)
-        for part in self._writer.stretches(len(pages)):
-            log = self._state.log_of(pages if self.max_pairs is None else pages[part], grows=True)
-            self._writer.write(
-                log, (float(both[0]), float(both[1])), engine or threads(self.n_threads),
-                days[part], half_life_days or 1.0,
-            )  # fmt: skip
+        if is_auto:
+            self._take_with_candidates(pages, working, owner)
+        else:
+            self._let_candidates_go()
+            shares = float(both[0]), float(both[1])
+            for part in self._writer.stretches(len(pages)):
+                some = pages if self.max_pairs is None else pages[part]
+                log = self._state.log_of(some, grows=True)
+                self._writer.write(log, shares, working, days[part], half_life_days or 1.0)
         self._counts["pages"] += len(pages)
         self._counts["results"] += len(pages.docs)
         return self
@@ -288,6 +306,45 @@ class ClickModel(Estimator):
         """How many pages were learnt from, by `fit` and by `update`."""
         self._check_fitted()
         return self._counts["pages"]
+
+    def _take_with_candidates(self, pages: Pages, engine: Engine, owner: str) -> None:
+        if self.max_pairs is not None:
+            raise InputError(
+                f"{owner}: forget='auto' keeps several states, which max_pairs does not bound."
+                " Give a rate, or leave max_pairs out."
+            )
+        if not len(pages):
+            return
+        by_day = pages.times is not None and bool(pages.timed.any())
+        if self._candidates is None:
+            learnt = self._counts["days"] if by_day else self._counts["pages"] / self.sync_every
+            self._candidates = Candidates.of(self._state, self._writer, learnt, by_day)
+        elif self._candidates.by_day != by_day:
+            held, given = ("times", "none") if self._candidates.by_day else ("no times", "some")
+            raise InputError(
+                f"{owner}: the pages before had {held}, in column t; these have {given}. Update"
+                " with a number once, or give pages of one sort."
+            )
+        log = self._state.log_of(pages, grows=True)
+        days = self._days(pages, owner) if by_day else NO_DAYS
+        try:
+            self._candidates.take(log, days, engine)
+        finally:
+            self._state, self._writer = self._candidates.writer.state, self._candidates.writer
+        self._tell_rates()
+
+    def _tell_rates(self) -> None:
+        if self._candidates is not None:
+            self.rate_ = self._candidates.rate
+            self.rates_tried_ = self._candidates.means()
+
+    def _let_candidates_go(self) -> None:
+        if self._candidates is not None:
+            self._candidates = None
+            self._writer = Writer.after(self._writer)
+            # What was learnt so long ago has grown old by now.
+            self._counts["days"] = 0
+            del self.rate_, self.rates_tried_
 
     def _days(self, pages: Pages, owner: str) -> NDArray[np.int64]:
         """Return the day of each page; a page without a time is of the day of the one before."""
@@ -319,7 +376,9 @@ class ClickModel(Estimator):
 
     def _begin(self, state: ClickState, pages: Pages) -> None:
         self._state = state
-        self._counts = {"pages": len(pages), "results": len(pages.docs)}
+        days = days_of(pages.times[pages.timed]) if pages.times is not None else NO_DAYS
+        spanned = int(np.ptp(days)) + 1 if len(days) else 0
+        self._counts = {"pages": len(pages), "results": len(pages.docs), "days": spanned}
         self._seen, self._taken, self.dropped_ = SeenPages(self.window), [], 0
         self._seen.fresh(pages[max(0, len(pages) - self.window) :])
         self._ties = None
@@ -381,10 +440,10 @@ class ClickModel(Estimator):
                 f"{self._owner}.merge needs as many ranks; there are {self._state.ranks} here and"
                 f" {other._state.ranks} there. Give both models the same ranks=."
             )
-        if self._writer.day or other._writer.day:
+        if self._writer.aged or other._writer.aged or self._candidates or other._candidates:
             raise InputError(
-                f"{self._owner}.merge cannot add sums that grow old by calendar time"
-                " (half_life_days): each pair is of a day of its own. Learn from both logs."
+                f"{self._owner}.merge cannot add sums that grow old (half_life_days, or"
+                " forget='auto'): each pair is of a day of its own. Learn from both logs."
             )
 
     # What it tells.
@@ -677,6 +736,8 @@ class ClickModel(Estimator):
             made = made.join(f"shard {number}", State(table.to_arrays()))
         if self._ties is not None:
             made = made.join("ties", State(self._ties.to_arrays()))
+        if self._candidates is not None:
+            made = made.join("candidates", self._candidates.to_state())
         return made
 
     def _restore(self, state: State) -> None:
@@ -705,6 +766,11 @@ class ClickModel(Estimator):
         self._counts = settings["counts"]
         ties = state.nested("ties").arrays
         self._ties = Ties.from_arrays(ties) if ties else None
+        if "candidates" in settings:
+            others = state.nested("candidates")
+            self._candidates = Candidates.restore(others, self._writer)
+            self._writer = self._candidates.writer
+            self._tell_rates()
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

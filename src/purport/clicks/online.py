@@ -11,7 +11,7 @@ Symbols: S shards, M cells, R ranks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -45,12 +45,22 @@ class Writer:
         How many pages of the log were taken in.
     day : int
         Up to which day sums have grown old; 0 before there was one.
+    aged : bool
+        Whether they have.
     """
 
     def __init__(self, state: ClickState, every: int, most: int | None = None) -> None:
         self.state, self.every, self.most, self.seen, self.day = state, every, most, 0, 0
+        self.aged = False
         self._base = state.sums.copy()
         self._begin()
+
+    @classmethod
+    def after(cls, other: Writer) -> Self:
+        """Go on where another writer is; what its shards have brought is summed up now."""
+        writer = cls(other.state, other.every, other.most)
+        writer.seen, writer.day, writer.aged = other.seen, other.day, other.aged
+        return writer
 
     def _begin(self) -> None:
         """Give every shard a copy of what all know."""
@@ -159,12 +169,19 @@ class Writer:
             self._remaining[shard], state.cell_priors, self._parameters[shard],
         )  # fmt: skip
 
+    def learnt_until(self, day: int) -> None:
+        """Let all that is known be as old as a day: that of the last page of what was learnt."""
+        self.day = day
+        for table in self.state.tables:
+            table.days[: table.pairs] = day
+
     def _age(self, day: int, half_life: float) -> None:
         """Let all sums of cells grow old up to a day; those of pairs do so when they are met.
 
         What was learnt before there was a day is taken to be of the first one.
         """
         if self.day:
+            self.aged = True
             aged = 2.0 ** ((self.day - day) / half_life)
             self._base *= aged
             self._sums *= aged
@@ -179,7 +196,7 @@ class Writer:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what must be kept to go on to the same bits."""
         return {
-            "seen": np.array([self.seen, self.day]),
+            "seen": np.array([self.seen, self.day, self.aged], np.int64),
             "base": self._base.copy(),
             "sums": self._sums.copy(),
             "remaining": self._remaining.copy(),
@@ -191,7 +208,8 @@ class Writer:
         for name, held in self.to_arrays().items():
             if arrays[name].shape != held.shape or arrays[name].dtype != held.dtype:
                 raise ValueError(f"the shape or the type of {name} is wrong")
-        self.seen, self.day = arrays["seen"].tolist()
+        self.seen, self.day, aged = arrays["seen"].tolist()
+        self.aged = bool(aged)
         self._base = np.array(arrays["base"])
         self._sums = np.array(arrays["sums"])
         self._remaining = np.array(arrays["remaining"])

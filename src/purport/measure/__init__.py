@@ -7,6 +7,7 @@ from purport.measure.bootstrap import (
     score_intervals,
 )
 from purport.measure.confusions import confusion
+from purport.measure.means import paired_means
 from purport.measure.mistakes import errors_worth_a_look
 from purport.measure.ranking import ebu, ndcg, rr_dbn, u_ubm
 from purport.measure.reliability import calibration
@@ -24,6 +25,7 @@ __all__ = [
     "errors_worth_a_look",
     "ndcg",
     "paired_bootstrap",
+    "paired_means",
     "rr_dbn",
     "score_comparisons",
     "score_intervals",
