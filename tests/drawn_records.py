@@ -38,8 +38,13 @@ def sessions() -> st.SearchStrategy[Rows]:
     return st.lists(_session(), max_size=5)
 
 
+def pages() -> st.SearchStrategy[Rows]:
+    """Draw rows of result pages."""
+    return st.lists(_page(), max_size=5)
+
+
 def plain_rows(position: str) -> st.SearchStrategy[Rows]:
-    """Draw rows that every format can hold, of utterances ("tokens") or sessions ("steps")."""
+    """Draw rows that every format can hold, by what a position is called."""
     token = st.sampled_from(["fly", "to", "rome", "東京", "don't", "#", "O", "null", "1"])
     label = st.sampled_from(["O", "B-x", "I-x"])
     if position == "tokens":
@@ -55,6 +60,24 @@ def plain_rows(position: str) -> st.SearchStrategy[Rows]:
             ),
             lists,
             st.fixed_dictionaries({}, optional={"intent": token, "domain": token}),
+        )
+    elif position == "docs":
+        name = token.filter(lambda name: " " not in name) | st.sampled_from([7, 12, "07"])
+        result = st.tuples(name, st.integers(0, 1))
+        row = st.builds(
+            lambda query, results, known: (
+                {
+                    "qid": query,
+                    "docs": [doc for doc, _ in results],
+                    "clicks": [click for _, click in results],
+                }
+                | known
+            ),
+            token | st.integers(0, 9),
+            st.lists(result, min_size=1, max_size=4),
+            st.fixed_dictionaries(
+                {}, optional={"sid": token | st.integers(0, 3), "t": st.integers(0, 10**9)}
+            ),
         )
     else:
         step = st.fixed_dictionaries(
@@ -99,6 +122,22 @@ def _session(draw: st.DrawFn) -> dict[str, Any]:
     steps = draw(st.lists(_step(), max_size=4))
     row = draw(extras) | {"id": draw(_optional(words)), "steps": steps}
     return row | draw(_predicted(len(steps)))
+
+
+@st.composite
+def _page(draw: st.DrawFn) -> dict[str, Any]:
+    named = words.filter(bool) | st.integers(-2, 1 << 64) | st.sampled_from(["07", "7", "9" * 19])
+    docs = draw(st.lists(named, min_size=1, max_size=4))
+    clicks = st.lists(st.booleans() | st.integers(0, 1), min_size=len(docs), max_size=len(docs))
+    numbers_ = st.integers(-(10**12), 10**12) | st.floats(-1e12, 1e12)
+    return draw(extras) | {
+        "id": draw(_optional(named)),
+        "sid": draw(_optional(named)),
+        "t": draw(_optional(numbers_)),
+        "qid": draw(named),
+        "docs": docs,
+        "clicks": draw(clicks),
+    }
 
 
 def _predicted(length: int) -> st.SearchStrategy[dict[str, Any]]:

@@ -194,8 +194,9 @@ class FormatError(InputError):
     def untold(cls, source: str) -> FormatError:
         """Say that the columns of a source do not tell which records it holds."""
         return cls(
-            f"{source}: its columns do not tell whether it holds utterances (tokens, text) or"
-            " sessions (steps, obs). Say which: --as utterances or --as sessions."
+            f"{source}: its columns do not tell whether it holds utterances (tokens, text),"
+            " sessions (steps, obs) or result pages (qid, docs and clicks). Say which: --as"
+            " utterances, --as sessions or --as pages."
         )
 
     @classmethod

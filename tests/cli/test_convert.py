@@ -16,6 +16,7 @@ import purport.cli.convert
 from purport.cli import console
 from purport.cli.program import main
 from purport.records import streams
+from purport.records.pages import Pages
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 
@@ -32,6 +33,12 @@ LOG = Sessions.from_rows(
             "steps": [{"obs": "hi", "features": {"tabs": n, "new": True}, "label": "greet", "t": n}]
             * (n + 1),
         }
+        for n in range(5)
+    ]
+)
+PAGES = Pages.from_rows(
+    [
+        {"sid": "s", "t": n, "qid": n, "docs": [f"d{n}" if n == 3 else n, 7], "clicks": [0, n % 2]}
         for n in range(5)
     ]
 )
@@ -52,7 +59,7 @@ def run(capsys, *words):
     return code, said.out, said.err
 
 
-@pytest.mark.parametrize("records", [TALK, LOG], ids=["utterances", "sessions"])
+@pytest.mark.parametrize("records", [TALK, LOG, PAGES], ids=["utterances", "sessions", "pages"])
 @pytest.mark.parametrize("ending", FORMATS)
 def test_every_format_becomes_every_other(capsys, records, ending):
     formats = [name for name in FORMATS if name != "iob" or records is TALK]
@@ -105,7 +112,7 @@ def test_what_cannot_be_told_is_asked_for(capsys, name, content):
     Path(name).write_text(content, encoding="utf-8")
     code, out, err = run(capsys, "convert", name)
     assert (code, out) == (2, "")
-    assert "--as utterances or --as sessions" in err
+    assert "--as utterances, --as sessions or --as pages" in err
     assert err.count("\n") == 1
 
 

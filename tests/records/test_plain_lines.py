@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_records import plain_rows, sessions, utterances
+from drawn_records import pages, plain_rows, sessions, utterances
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,12 +25,14 @@ from purport.errors import FormatError, PurportError, SkippedRowsWarning
 from purport.records import plain_lines, sources
 from purport.records import records as all_records
 from purport.records.formats import DEEPEST
+from purport.records.pages import Pages
 from purport.records.plain_lines import PlainLines
 from purport.records.records import Records
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 
-KINDS = {Utterances: "tokens", Sessions: "steps"}
+KINDS = {Utterances: "tokens", Sessions: "steps", Pages: "docs"}
+ANY = {Utterances: utterances(), Sessions: sessions(), Pages: pages()}
 NOT_ONE = 1 << 63
 
 
@@ -107,7 +109,7 @@ def test_usual_records_are_the_same(
 def test_any_records_are_the_same(
     kind: type[Records], data: st.DataObject, size: int | None
 ) -> None:
-    records = kind.from_rows(data.draw(utterances() if kind is Utterances else sessions()))
+    records = kind.from_rows(data.draw(ANY[kind]))
     check_both_ways(kind, written(records, "jsonl"), "jsonl", size)
     try:
         lines = written(records, "tsv")
@@ -146,6 +148,20 @@ JSON_LINES = {
         {"steps": [{"clicked": []}, {"clicked": ["d"]}]}, {"steps": [{"obs": "a", "page": 7}]},
         {"steps": [], "day": "3"}, {"steps": None}, {"steps": [None]}, {"steps": [{"who": 4}]},
     ],
+    Pages: [
+        {"qid": 7, "docs": [1, 2], "clicks": [0, 1]}, {"qid": 7, "docs": [], "clicks": []},
+        {"qid": "7", "docs": ["7"], "clicks": [True]}, {"qid": 7.0, "docs": [1], "clicks": [0]},
+        {"qid": 7, "docs": [1], "clicks": [0], "t": 0.5}, {"qid": 7, "docs": [True]},
+        {"qid": 7, "docs": ["07"], "clicks": [0], "t": 3}, {"qid": 0.5, "docs": [1], "clicks": [0]},
+        {"qid": 7, "docs": [1], "clicks": [0], "sid": "s", "id": 4}, {"docs": [1], "clicks": [0]},
+        {"qid": 7, "docs": [1, 1], "clicks": [0]}, {"qid": None, "docs": [1], "clicks": [0]},
+        {"qid": 7, "docs": [None], "clicks": [0]}, {"qid": 7, "docs": [1], "clicks": [2]},
+        {"qid": 7, "docs": [1], "clicks": [0], "t": "x"}, {"qid": -1, "docs": [1], "clicks": [0]},
+        {"qid": "", "docs": [1], "clicks": [0]}, {"qid": 7, "docs": [""], "clicks": [0]},
+        {"qid": 7, "docs": [1], "clicks": [0], "t": 1 << 60}, {"qid": 7, "docs": "1 b"},
+        {"qid": 7, "docs": [1], "clicks": [0], "page": 2}, {"qid": 7, "docs": [1], "clicks": [-1]},
+        {"qid": "a", "docs": ["7", "b"], "clicks": [1, 0]}, {"qid": 7, "docs": "b", "clicks": "1"},
+    ],
 }  # fmt: skip
 
 
@@ -159,8 +175,9 @@ def test_values_of_all_kinds_are_the_same(
     check_both_ways(kind, lines.encode("utf-8"), "jsonl", size)
 
 
-CELLS = ["", "a", "b", "a b", " a", "_", "O _", "1", "1.5", "-0", "01", "1e3", "true", '"x', "NaN",
-         "2026-01-31 23:59:59", "20260131", "東京", "a\r", "9" * 20, "\u3000"]  # fmt: skip
+CELLS = ["", "0", "0 1", "7 8", "a", "b", "a b", " a", "_", "O _", "1", "1.5", "-0", "01", "1e3",
+         "true", '"x', "NaN", "2026-01-31 23:59:59", "20260131", "東京",
+         "a\r", "9" * 20, "\u3000"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -173,6 +190,9 @@ CELLS = ["", "a", "b", "a b", " a", "_", "O _", "1", "1.5", "-0", "01", "1e3", "
         (Sessions, ["id", "obs", "clicked", "label", "who", "page"]),
         (Sessions, ["obs", "obs.n", "t"]),
         (Sessions, ["id", "obs", "steps"]),
+        (Pages, ["qid", "docs", "clicks"]),
+        (Pages, ["sid", "t", "qid", "docs", "clicks", "page"]),
+        (Pages, ["docs", "clicks"]),
     ],
 )
 @given(data=st.data(), size=st.none() | st.integers(1, 3), end=st.sampled_from(["\n", "\r\n"]))
@@ -194,6 +214,7 @@ def test_usual_lines_are_taken_at_once(tmp_path: Path, kind: type[Records], endi
             {"id": f"{n}", "steps": [{"obs": "a", "t": n, "label": "x"}, {"obs": "b"}]}
             for n in range(99)
         ],
+        Pages: [{"qid": n, "docs": ["a", "7"], "clicks": [0, 1], "t": n} for n in range(99)],
     }
     path = tmp_path / f"x.{ending}"
     records = kind.from_rows(rows[kind])

@@ -10,13 +10,14 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from drawn_records import plain_rows, sessions, utterances
+from drawn_records import pages, plain_rows, sessions, utterances
 from hypothesis import given
 from hypothesis import strategies as st
 
 from purport.errors import FormatError
 from purport.records.checks import KNOWN
 from purport.records.formats import plain
+from purport.records.pages import Pages
 from purport.records.records import Records
 from purport.records.session_checks import STEP
 from purport.records.sessions import Sessions
@@ -27,7 +28,9 @@ EXACT = ("jsonl", "jsonl.gz", "parquet", "arrow")
 KINDS: dict[type[Records], st.SearchStrategy[list[dict[str, Any]]]] = {
     Utterances: utterances(),
     Sessions: sessions(),
+    Pages: pages(),
 }
+POSITIONS = {Utterances: "tokens", Sessions: "steps", Pages: "docs"}
 
 
 def again(records: Records, ending: str, size: int | None = None) -> Records:
@@ -65,7 +68,7 @@ def test_other_formats_hold_it_or_say_why_not(
 ) -> None:
     rows = data.draw(KINDS[kind])
     for row in rows:  # others' meanings of these names are text there, which reads as ours
-        if ending == "tsv" and not isinstance(row.get("labels"), list):
+        if ending == "tsv" and (kind is Pages or not isinstance(row.get("labels"), list)):
             row.pop("labels", None)
         row.pop("probability", None)
     records = kind.from_rows(rows)
@@ -84,10 +87,9 @@ def test_other_formats_hold_it_or_say_why_not(
 def test_every_format_holds_usual_records(
     kind: type[Records], ending: str, data: st.DataObject
 ) -> None:
-    if kind is Sessions and ending == "iob":
+    if kind is not Utterances and ending == "iob":
         return
-    position = "tokens" if kind is Utterances else "steps"
-    records = kind.from_rows(data.draw(plain_rows(position)))
+    records = kind.from_rows(data.draw(plain_rows(POSITIONS[kind])))
     assert again(records, ending) == records
     assert again(records, ending, size=2) == records
 
@@ -113,8 +115,7 @@ FRAMES: dict[str, Callable[[pa.Table], Any]] = {
 def test_every_frame_holds_usual_records(
     kind: type[Records], frame: str, data: st.DataObject
 ) -> None:
-    position = "tokens" if kind is Utterances else "steps"
-    records = kind.from_rows(data.draw(plain_rows(position)))
+    records = kind.from_rows(data.draw(plain_rows(POSITIONS[kind])))
     given_ = FRAMES[frame](records.to_arrow())
     assert kind.read(given_) == records
     assert kind.concatenate(kind.batches(given_, 2)) == records

@@ -75,7 +75,7 @@ def convert(
     quiet: Quiet = False,
     traceback: Traceback = False,
 ) -> None:
-    """Write utterances or sessions in another format.
+    """Write utterances, sessions or result pages in another format.
 
     Of any size: only a thousand records at a time are held. JSON lines, Parquet and Arrow IPC hold
     everything; where TSV or IOB cannot hold a record, nothing is written.

@@ -24,6 +24,7 @@ class Held(StrEnum):
 
     utterances = "utterances"
     sessions = "sessions"
+    pages = "pages"
 
 
 Quiet = Annotated[

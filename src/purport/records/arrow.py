@@ -127,6 +127,29 @@ def table_of(
     return pa.table([array for _, array in pairs], schema=schema)
 
 
+def joined_at_once(parts: Sequence[Coded]) -> Coded:
+    """Put columns of strings one after the other, as `Coded.joined` does but faster if large.
+
+    Examples
+    --------
+    >>> both = joined_at_once([Coded.of(["to", "from"]), Coded.of([None, "from", "at"])])
+    >>> both.codes.tolist(), both.vocabulary
+    ([0, 1, -1, 1, 2], ['to', 'from', 'at'])
+    """
+    import pyarrow as pa
+
+    arrays = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(part.codes, mask=part.codes == UNKNOWN),
+            pa.array(part.vocabulary, pa.large_string()),
+        )
+        for part in parts
+    ]
+    chunks = pa.chunked_array(arrays).unify_dictionaries().chunks
+    codes = [chunk.indices.fill_null(UNKNOWN).to_numpy() for chunk in chunks]
+    return Coded(frozen(np.concatenate(codes)), chunks[-1].dictionary.to_pylist())
+
+
 # Arrow into ours.
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from purport.records.arrow import UnfitError, coded_array, one_array, plain_array
+from purport.records.arrow import UnfitError, coded_array, numbers_of, one_array, plain_array
 from purport.records.columns import UNKNOWN, frozen
-from purport.records.ids import Ids, is_whole_number
+from purport.records.ids import EXACT, Ids, is_whole_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,43 +19,6 @@ LOOKED_AT = 100
 """So many strings are looked at before all of them are tried as whole numbers."""
 _TENS = np.array([10**power for power in range(1, 19)], np.int64)
 """A whole number has one digit more than there are of these that are not larger."""
-
-
-class Shown:
-    """The names that the parts of one column have shown, each of which is stored and told once.
-
-    Parts that are read with the same one agree in their names, so that they are joined at once.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> shown = Shown()
-    >>> one, two = (ids_of(pa.array(names), shown) for names in (["a", "b"], ["c", "a"]))
-    >>> one.names, two.names, two.codes.tolist()
-    (['a', 'b'], ['a', 'b', 'c'], [2, 0])
-    """
-
-    def __init__(self) -> None:
-        self._names: pa.Array | None = None
-        self._listed: list[str] = []
-
-    def numbered(self, names: pa.Array) -> tuple[list[str], NDArray[np.int32]]:
-        """Return all names that were shown so far, and the number of each of these among them."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        names = names.cast(pa.large_string())
-        known = names.slice(0, 0) if self._names is None else self._names
-        places = pc.index_in(names, value_set=known)
-        is_new = places.is_null()
-        fresh = names.filter(is_new)
-        if len(fresh):
-            self._names = pa.concat_arrays([known, fresh])
-            # Another list: the parts before keep theirs.
-            self._listed = [*self._listed, *fresh.to_pylist()]
-        numbers = np.array(places.fill_null(0).to_numpy(), np.int32)
-        numbers[is_new.to_numpy(zero_copy_only=False)] = np.arange(len(known), len(self._listed))
-        return self._listed, numbers
 
 
 def ids_array(column: Ids) -> pa.Array:
@@ -74,10 +37,8 @@ def ids_array(column: Ids) -> pa.Array:
     return pa.array(column.codes, mask=None if known.all() else ~known)
 
 
-def ids_of(column: pa.ChunkedArray | pa.Array, shown: Shown | None = None) -> Ids:
+def ids_of(column: pa.ChunkedArray | pa.Array) -> Ids:
     """Return strings, or whole numbers, as ids; raises `UnfitError` for anything else.
-
-    `shown` is what earlier parts of the column have shown.
 
     Examples
     --------
@@ -94,14 +55,16 @@ def ids_of(column: pa.ChunkedArray | pa.Array, shown: Shown | None = None) -> Id
         if pa.types.is_null(kind):
             return Ids.unknown(len(array))
         if pa.types.is_integer(kind):
-            return _of_numbers(array, shown)
+            return _of_numbers(array)
+        if pa.types.is_floating(kind):
+            return _of_floats(array)
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise UnfitError
         numbers = _written_numbers(array)
         if numbers is not None:
             return numbers
         array = array.dictionary_encode()
-    return _of_coded(array, shown)
+    return _of_coded(array)
 
 
 def _is_coded(array: pa.Array) -> bool:
@@ -117,7 +80,7 @@ def _is_coded(array: pa.Array) -> bool:
     return not names.null_count and len(pc.unique(names)) == len(names)
 
 
-def _of_coded(array: pa.DictionaryArray, shown: Shown | None) -> Ids:
+def _of_coded(array: pa.DictionaryArray) -> Ids:
     import pyarrow.compute as pc
 
     names = array.dictionary
@@ -128,24 +91,34 @@ def _of_coded(array: pa.DictionaryArray, shown: Shown | None) -> Ids:
     if all(is_whole_number(name.as_py()) for name in names):
         own = np.array([*map(int, names.to_pylist()), UNKNOWN], np.int64)
         return Ids(frozen(own[numbers]))
-    if shown is None:
-        return Ids(frozen(numbers.astype(np.int32, copy=False)), names.to_pylist())
-    listed, places = shown.numbered(names)
-    # Code -1 finds the -1 that stands last.
-    return Ids(frozen(np.append(places, np.int32(UNKNOWN))[numbers]), listed)
+    return Ids(frozen(numbers.astype(np.int32, copy=False)), names.to_pylist())
 
 
-def _of_numbers(array: pa.Array, shown: Shown | None) -> Ids:
+def _of_numbers(array: pa.Array) -> Ids:
     import pyarrow as pa
 
     try:
         whole = array.cast(pa.int64())
     except pa.ArrowInvalid:  # beyond what int64 holds
-        return ids_of(array.cast(pa.string()), shown)
+        return ids_of(array.cast(pa.string()))
     codes = whole.fill_null(0).to_numpy()
     if codes.min(initial=0) < 0:
-        return ids_of(array.cast(pa.string()), shown)
+        return ids_of(array.cast(pa.string()))
     return _numbers(codes, whole)
+
+
+def _of_floats(array: pa.Array) -> Ids:
+    """Return whole numbers that are held as floats, as frames do where one is missing."""
+    import pyarrow as pa
+
+    values = numbers_of(array)
+    known = ~np.isnan(values)
+    if not np.all(np.abs(values[known]) < EXACT):
+        raise UnfitError
+    try:
+        return _of_numbers(pa.array(values, mask=~known).cast(pa.int64()))
+    except pa.ArrowInvalid:  # not whole
+        raise UnfitError from None
 
 
 def _written_numbers(array: pa.Array) -> Ids | None:

@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.errors import InputError
-from purport.records.columns import UNKNOWN, Coded, frozen, joined_codes
+from purport.records.arrow import joined_at_once
+from purport.records.columns import UNKNOWN, Coded, frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST = np.iinfo(np.int64).max
+EXACT = 1 << 53
+"""Smaller whole numbers are told apart by float64."""
+MANY = 1 << 12
+"""So many names are joined by Arrow, fewer without loading it."""
 _DIGITS = len(str(LARGEST))
 
 
@@ -109,19 +114,24 @@ class Ids:
         return list(map(self.names.__getitem__, self.codes.tolist()))
 
     def named(self) -> Coded:
-        """Return the column as strings, each different one stored once.
+        """Return the column as strings, in order of their first appearance.
 
         Examples
         --------
-        >>> Ids.of([7, 8, 7]).named().vocabulary
-        ['7', '8']
+        >>> Ids.of([8, 7, 8]).named().vocabulary
+        ['8', '7']
         """
         if self.names is not None:
             return Coded(self.codes.astype(np.int32, copy=False), self.names)
-        different, codes = np.unique(self.codes, return_inverse=True)
-        if len(different) and different[0] == UNKNOWN:
-            different, codes = different[1:], codes - 1
-        return Coded(frozen(codes.astype(np.int32)), list(map(str, different.tolist())))
+        known = self.known
+        _, first, codes = np.unique(self.codes[known], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order), dtype=np.int32)
+        numbers = np.full(len(self), UNKNOWN, np.int32)
+        numbers[known] = places[codes]
+        different = self.codes[known][first[order]].tolist()
+        return Coded(frozen(numbers), list(map(str, different)))
 
     def take(self, positions: slice | NDArray[np.int64]) -> Ids:
         """Return some positions; the names stay whole and shared."""
@@ -142,12 +152,12 @@ class Ids:
             return held[0] if held else cls.unknown(0)
         if all(part.names is None for part in held):
             return cls(frozen(np.concatenate([part.codes for part in held])))
-        longest = max((part.names or [] for part in held), key=len)
-        if all(part.names == longest[: len(part.names or [])] for part in held):
-            # As the parts of one reading have it: each knows what those before it knew.
-            return cls(frozen(np.concatenate([part.codes for part in held])), longest)
-        codes, names = joined_codes([(one.codes, one.vocabulary) for one in map(cls.named, held)])
-        return cls(codes, names)
+        named = list(map(cls.named, held))
+        if sum(len(column.vocabulary) for column in named) < MANY:
+            joined = Coded.joined(named)
+        else:
+            joined = joined_at_once(named)
+        return cls(joined.codes, joined.vocabulary)
 
     def same_as(self, other: Ids) -> bool:
         """Tell whether another column has the same ids in the same order.

@@ -11,6 +11,7 @@ import numpy as np
 from purport.records.checks import is_finite, unknown_fields
 from purport.records.columns import frozen
 from purport.records.formats import Fields, json_word
+from purport.records.ids import EXACT
 from purport.records.sources import BadRowError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ UNTIMED: Final = int(np.iinfo(np.int64).min)
 PAGE = ("id", "sid", "t", "qid", "docs", "clicks")
 """The fields of a page that purport knows, in the order in which they are written."""
 KNOWN = frozenset(PAGE)
-LATEST = 1 << 53
+LATEST = EXACT
 """So many seconds from 1970 float64 no longer tells one second from the next."""
 SHORT = 16
 """Whole numbers of so many digits float64 holds to the last."""
@@ -114,6 +115,8 @@ def _name(value: object, what: str) -> str | None:
         return None
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))  # frames hold whole numbers so where one is missing
     if not isinstance(value, str):
         raise BadRowError(f"{what} is {json_word(value)}, neither a string nor a whole number")
     if not value:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,14 +16,14 @@ from purport.records.arrow import (
     plain_array,
     spaced_lists,
     table_of,
+    table_rows,
 )
 from purport.records.columns import frozen
-from purport.records.id_arrays import Shown, ids_array, ids_of
+from purport.records.formats import Row
+from purport.records.id_arrays import ids_array, ids_of
 from purport.records.ids import Ids
 from purport.records.page_checks import KNOWN, LATEST, PAGE, whole_and_exact
-from purport.records.session_tables import MICROS, NUMBER
-
-NOTHING_SHOWN: Mapping[str, Shown] = MappingProxyType({})
+from purport.records.session_tables import NUMBER, seconds_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,11 +32,8 @@ if TYPE_CHECKING:
     from purport.records.pages import Pages
 
 
-def of_columns(table: pa.Table, shown: Mapping[str, Shown] = NOTHING_SHOWN) -> Pages:
-    """Take whole columns of a table in which every row is good; raises `UnfitError` else.
-
-    `shown` holds by column what earlier parts of the same table have shown.
-    """
+def of_columns(table: pa.Table) -> Pages:
+    """Take whole columns of a table in which every row is good; raises `UnfitError` else."""
     from purport.records.pages import Pages
 
     names = set(table.column_names)
@@ -53,15 +49,28 @@ def of_columns(table: pa.Table, shown: Mapping[str, Shown] = NOTHING_SHOWN) -> P
     others = [(field, table[field.name]) for field in table.schema if field.name not in KNOWN]
     return Pages(
         offsets=offsets,
-        queries=_all_known(ids_of(table["qid"], shown.get("qid"))),
-        docs=_all_known(ids_of(values, shown.get("docs"))),
+        queries=_all_known(ids_of(table["qid"])),
+        docs=_all_known(ids_of(values)),
         clicks=clicks_of(clicks),
         times=times,
-        sessions=_known_or_none(ids_of(table["sid"], shown.get("sid"))) if "sid" in names else None,
+        sessions=_known_or_none(ids_of(table["sid"])) if "sid" in names else None,
         _exact_times=exact_times,
         _given_ids=_known_or_none(ids_of(table["id"])) if "id" in names else None,
         _extra=extras_of(others),
     )
+
+
+def rows_of_pages(table: pa.Table, first: int, source: str) -> Iterator[Row]:
+    """Yield the number and the fields of each row; dates and times of day as seconds."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if field.name == "t" and pa.types.is_timestamp(field.type):
+            _, exact = times = times_of(table["t"])
+            known, seconds = ~table["t"].is_null().to_numpy(), times[0] if exact is None else exact
+            column = pa.nulls(table.num_rows) if seconds is None else pa.array(seconds, mask=~known)
+            table = table.set_column(place, "t", column)
+    return table_rows(table, first, source)
 
 
 def table_of_pages(pages: Pages) -> pa.Table:
@@ -127,8 +136,8 @@ def times_of(
         return None, None
     if pa.types.is_timestamp(kind):
         micros = array.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
-        array = pc.divide(micros.cast(pa.float64(), safe=False), float(MICROS))
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return whole_and_exact(seconds_of(micros))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         if not pc.all(pc.match_substring_regex(array, NUMBER)).as_py():
             raise UnfitError
         array = array.cast(pa.float64())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -28,7 +28,7 @@ from purport.records.formats import Fields, Row, read_cells
 from purport.records.ids import Ids
 from purport.records.page_checks import KNOWN, LATEST, PAGE, UNTIMED, checked_page, whole_and_exact
 from purport.records.plain_lines import PlainLines, pieces_of_cells
-from purport.records.records import EVERYTHING, Records
+from purport.records.records import Records
 from purport.records.session_rows import Ended
 from purport.records.sources import Faults, Line, Source
 
@@ -86,6 +86,8 @@ class Pages(Records):
     """Of a part: how many pages of the whole up to each had its session and query."""
 
     _needed: ClassVar[tuple[str, ...]] = ("docs",)
+    _required: ClassVar[tuple[str, ...]] = ("qid", "docs", "clicks")
+    _identities: ClassVar[frozenset[str]] = frozenset({"id", "sid", "qid", "docs"})
     _spaced: ClassVar[frozenset[str]] = frozenset({"docs", "clicks"})
 
     @classmethod
@@ -220,14 +222,10 @@ class Pages(Records):
         return of_columns(table)
 
     @classmethod
-    def _maker(cls, size: int) -> Callable[[pa.Table], Pages]:
-        from purport.records.id_arrays import Shown
-        from purport.records.page_tables import of_columns
+    def _rows_of_table(cls, table: pa.Table, first: int, source: str) -> Iterator[Row]:
+        from purport.records.page_tables import rows_of_pages
 
-        if size < EVERYTHING:
-            return of_columns  # batches are let go, and so are their names
-        shown = {name: Shown() for name in ("sid", "qid", "docs")}
-        return lambda table: of_columns(table, shown)
+        return rows_of_pages(table, first, source)
 
     @classmethod
     def _pieces_of_cells(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -25,6 +25,7 @@ from purport.records.formats import (
     Fields,
     Row,
     plain,
+    read_cells,
     read_header,
     read_lines,
     write_jsonl,
@@ -93,6 +94,10 @@ class Records(ABC):
 
     _needed: ClassVar[tuple[str, ...]]
     """A header that names one of these columns is one of such records."""
+    _required: ClassVar[tuple[str, ...]] = ()
+    """And it must name all of these."""
+    _identities: ClassVar[frozenset[str]] = frozenset()
+    """The columns in which a whole number is the same as its text."""
     _spaced: ClassVar[frozenset[str]]
     """The columns of TSV that hold several values, parted by spaces."""
 
@@ -255,43 +260,44 @@ class Records(ABC):
     @classmethod
     def _pieces(cls, source: Source, faults: Faults, at_once: bool) -> Iterator[Row | PlainLines]:
         """Yield rows that are one record each, or many lines at once where all are plain."""
-        if not (at_once and source.lines.at_once) or source.kind not in ("jsonl", "tsv"):
-            yield from cls._rows_of(read_lines(source, faults, cls._needed), source, faults)
-        elif source.kind == "tsv":
+        many = at_once and source.lines.at_once
+        if source.kind == "tsv":
             header = read_header(source.lines, source.name, cls._needed, source.renamed)
-            yield from cls._pieces_of_cells(source, header, faults)
+            cls._check_required(header, source.name)
+            if many:
+                yield from cls._pieces_of_cells(source, header, faults)
+            else:
+                yield from cls._rows_of(read_cells(source.lines, header, faults), source, faults)
+        elif not many or source.kind != "jsonl":
+            yield from cls._rows_of(read_lines(source, faults, cls._needed), source, faults)
         else:
             steps = "steps" if "steps" in cls._needed else None
             yield from pieces_of_json(source, faults, cls._from_table, steps)
 
     @classmethod
+    def _check_required(cls, header: Sequence[str], source: str) -> None:
+        """Refuse a header without a column that all records have; an empty file has no header."""
+        for name in cls._required:
+            if header and name not in header:
+                raise FormatError.no_column(source, (name,))
+
+    @classmethod
     def _parts_of_tables(cls, opened: Source, size: int, faults: Faults) -> Iterator[Self]:
         assert opened.tables is not None
-        make = cls._maker(size)
         for first, table in opened.tables(min(size, TABLE_ROWS)):
             names = dict(opened.renamed)
-            part = cls._of_table(renamed_table(table, names, opened.name), first, faults, make)
+            part = cls._of_table(renamed_table(table, names, opened.name), first, faults)
             if len(part):
                 yield part
 
     @classmethod
-    def _maker(cls, size: int) -> Callable[[pa.Table], Self]:
-        """Return what takes whole columns of one table after the other, for so large batches."""
-        return cls._from_table
-
-    @classmethod
-    def _of_table(
-        cls,
-        table: pa.Table,
-        first: int,
-        faults: Faults,
-        make: Callable[[pa.Table], Self] | None = None,
-    ) -> Self:
+    def _of_table(cls, table: pa.Table, first: int, faults: Faults) -> Self:
         """Take whole columns where all is well; else row by row, which finds the bad ones."""
         if not set(cls._needed) & set(table.column_names):
             raise FormatError.no_column(faults.source, cls._needed)
+        cls._check_required(table.column_names, faults.source)
         try:
-            return cls._from_table(table) if make is None else make(table)
+            return cls._from_table(table)
         except UnfitError:
             return cls._from_rows(cls._rows_of_table(table, first, faults.source), faults)
 

@@ -335,7 +335,7 @@ def _times_of(column: pa.Array) -> dict[str, Any]:
     written = pa.types.is_timestamp(column.type)
     if written:
         micros = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
-        times = frozen(_seconds(micros))
+        times = frozen(seconds_of(micros))
     else:
         times = numbers_of(column)
     known = ~np.isnan(times)
@@ -366,7 +366,7 @@ def _all_match(column: pa.Array, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(column, pattern), min_count=0).as_py())
 
 
-def _seconds(micros: pa.Array) -> NDArray[np.float64]:
+def seconds_of(micros: pa.Array) -> NDArray[np.float64]:
     """Return the seconds nearest to whole microseconds, as `datetime.timestamp` does; NaN for null.
 
     Centuries away floats no longer tell microseconds apart, and seconds are added to the rest.

@@ -121,7 +121,7 @@ def _stored(
         schemas.append(table.schema)
         with pa.ipc.new_stream(pa.PythonFile(file, mode="w"), table.schema) as writer:
             writer.write_table(table)
-    schema, mixed = _common(schemas)
+    schema, mixed = _common(schemas, kind._identities)
     file.seek(0)
 
     def again() -> Iterator[pa.Table]:
@@ -132,14 +132,22 @@ def _stored(
     return schema, again()
 
 
-def _common(schemas: list[pa.Schema]) -> tuple[pa.Schema, set[str]]:
-    """Return one schema for all, and the columns of several kinds, which only JSON can hold."""
+def _common(schemas: list[pa.Schema], identities: frozenset[str]) -> tuple[pa.Schema, set[str]]:
+    """Return one schema for all, and the columns of several kinds, which only JSON can hold.
+
+    Where a whole number is the same as its text, text holds both.
+    """
     import pyarrow as pa
 
     fields: dict[str, Any] = {}
     mixed: set[str] = set()
     for field in (field for schema in schemas for field in schema):
         known = fields.setdefault(field.name, field)
+        if field.name in identities and known.type != field.type:
+            is_list = pa.types.is_large_list(field.type)
+            text = pa.large_list(pa.string()) if is_list else pa.string()
+            fields[field.name] = pa.field(field.name, text)
+            continue
         both = [pa.schema([known]), pa.schema([field])]
         try:
             # What is null everywhere agrees with anything.

@@ -1,4 +1,4 @@
-"""Which records a source holds: utterances or sessions, told by the names of its columns."""
+"""Which records a source holds: utterances, sessions or pages, told by the names of its columns."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from itertools import chain, islice
 
 from purport.errors import FormatError
 from purport.records.formats import read_jsonl
+from purport.records.pages import Pages
 from purport.records.records import Records, renamed
 from purport.records.sessions import Sessions
 from purport.records.sources import Faults, OnError, Source, Sources, open_sources
 from purport.records.utterances import Utterances
 
-KINDS: dict[str, type[Records]] = {"utterances": Utterances, "sessions": Sessions}
+KINDS: dict[str, type[Records]] = {
+    "utterances": Utterances,
+    "sessions": Sessions,
+    "pages": Pages,
+}
 LOOKED_AT = 100
 """So many lines at most are looked at."""
 WHOLE = 1_000_000
@@ -48,7 +53,11 @@ def told_batches(
     if first is None:
         raise FormatError.untold(faults.source)
     names = _columns(first)
-    told = [kind for kind in KINDS.values() if names & set(kind._needed)]
+    told = [
+        kind
+        for kind in KINDS.values()
+        if names & set(kind._needed) and names.issuperset(kind._required)
+    ]
     if len(told) != 1:
         raise FormatError.untold(faults.source)
     return told[0], told[0].batches_of(chain([first], opened), size, faults)

@@ -76,6 +76,11 @@ def read_material(
     Sessions(1 records, 1 steps; with obs, label)
     """
     given = told_records(train, on_error) if held is None else KINDS[held].read(train, on_error)
+    if not isinstance(given, Utterances | Sessions):
+        raise InputError(
+            f"A study looks at utterances or sessions; these are {type(given).__name__.lower()}."
+            " Give files of one of these."
+        )
     kind = type(given)
     tested = kind.read(test, on_error)
     more = None if unlabeled is None else kind.read(unlabeled, on_error)
