@@ -201,7 +201,7 @@ def bootstrap_interval(
     """
     _check("bootstrap_interval", samples, confidence, level, statistic)
     totals, drawn, _ = _draws(gold, (predicted,), level, samples, random_state, groups)
-    return _intervals(MEASURES[statistic](totals[0]), MEASURES[statistic](drawn[0]), confidence)[0]
+    return intervals(MEASURES[statistic](totals[0]), MEASURES[statistic](drawn[0]), confidence)[0]
 
 
 def paired_bootstrap(
@@ -236,9 +236,7 @@ def paired_bootstrap(
     _check("paired_bootstrap", samples, confidence, level, statistic)
     totals, drawn, _ = _draws(gold, (a, b), level, samples, random_state, groups)
     score = MEASURES[statistic]
-    return _comparisons([score(one) for one in totals], [score(one) for one in drawn], confidence)[
-        0
-    ]
+    return comparisons([score(one) for one in totals], [score(one) for one in drawn], confidence)[0]
 
 
 def score_intervals(
@@ -271,7 +269,7 @@ def score_intervals(
     _check("score_intervals", samples, confidence, level)
     totals, drawn, labels = _draws(gold, (predicted,), level, samples, random_state, groups)
     overall = {
-        name: _intervals(score(totals[0]), score(drawn[0]), confidence)[0]
+        name: intervals(score(totals[0]), score(drawn[0]), confidence)[0]
         for name, score in MEASURES.items()
     }
     few = totals[0].of_labels(SUPPORT) < FEWEST
@@ -279,7 +277,7 @@ def score_intervals(
     for name in LABEL_MEASURES:
         draws = of_labels(name, drawn[0], nothing=math.nan)
         draws[:, few] = math.nan
-        each.append(_intervals(of_labels(name, totals[0]), draws, confidence))
+        each.append(intervals(of_labels(name, totals[0]), draws, confidence))
     by_label = zip(labels, zip(*each, strict=True), strict=True)
     return ScoreIntervals(overall, {label: LabelIntervals(*told) for label, told in by_label})
 
@@ -312,10 +310,10 @@ def score_comparisons(
     _check("score_comparisons", samples, confidence, level)
     totals, drawn, labels = _draws(gold, (a, b), level, samples, random_state, groups)
     overall = {
-        name: _comparisons(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
+        name: comparisons(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
         for name, score in MEASURES.items()
     }
-    each = _comparisons(
+    each = comparisons(
         [of_labels("f1", one) for one in totals],
         [of_labels("f1", one) for one in drawn],
         confidence,
@@ -359,17 +357,19 @@ def _draws(
     return parted(total), parted(drawn), labels
 
 
-def _intervals(
+def intervals(
     values: NDArray[np.float64], draws: NDArray[np.float64], confidence: float
 ) -> list[Interval]:
+    """Return what each value (C,) and its draws (B, C) tell."""
     low, high = percentiles(draws, confidence)
     bounds = zip(*map(_listed, (values, low, high)), strict=True)
     return [Interval(value, below, above, confidence) for value, below, above in bounds]
 
 
-def _comparisons(
+def comparisons(
     values: Sequence[NDArray[np.float64]], draws: Sequence[NDArray[np.float64]], confidence: float
 ) -> list[Comparison]:
+    """Return what each column of values (2, C) and of their draws (2, B, C) tells."""
     difference, drawn = values[0] - values[1], draws[0] - draws[1]
     low, high = percentiles(drawn, confidence)
     # Rounding must not make a draw that equals the data count as less.
