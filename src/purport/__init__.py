@@ -39,6 +39,7 @@ _HOMES = {
     "Utterances": "purport.records.utterances:Utterances",
     "__version__": "purport.version:VERSION",
     "choose_l2": "purport.study.tuning:choose_l2",
+    "clicks": "purport.clicks",
     "dictionary_labels": "purport.sequence.dictionary:dictionary_labels",
     "fold": "purport.fold",
     "load": "purport.store.folders:load",

@@ -1,4 +1,4 @@
-from purport import fold
+from purport import clicks, fold
 from purport.errors import (
     CheckFailedError,
     ConvergenceWarning,
@@ -73,6 +73,7 @@ __all__ = [
     "Utterances",
     "__version__",
     "choose_l2",
+    "clicks",
     "dictionary_labels",
     "fold",
     "load",

@@ -10,10 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import drawn_pages
 import numpy as np
 import pytest
 
 import purport
+from purport import clicks
 from purport.errors import InputError, NotFittedError, ParameterError
 from purport.estimator.base import Estimator
 from purport.features.rows import Rows
@@ -198,6 +200,49 @@ def states_of_each(found: Any, model: Any, asked: Any) -> None:
     assert states <= set(range(model.label_given_state_.shape[1]))
 
 
+def one_number(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is float
+    assert np.isfinite(found)
+
+
+def perplexity_of_each_rank(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is np.ndarray
+    assert found.dtype == np.float64
+    assert found.shape == (np.diff(asked.offsets).max(),)
+    assert np.all(found >= 1.0)
+
+
+def chances_of_each_result(found: Any, model: Any, asked: Any) -> None:
+    assert type(found) is np.ndarray
+    assert found.dtype == np.float64
+    lengths = np.diff(asked.offsets)
+    assert found.shape == (len(asked), lengths.max())
+    assert (~np.isnan(found)).sum(axis=1).tolist() == lengths.tolist()
+    assert np.nanmin(found) >= 0.0
+    assert np.nanmax(found) <= 1.0
+
+
+CLICKS = {
+    "log_likelihood": one_number,
+    "perplexity": one_number,
+    "perplexity_at_rank": perplexity_of_each_rank,
+    "click_probabilities": chances_of_each_result,
+    "conditional_click_probabilities": chances_of_each_result,
+}
+SHOWN = drawn_pages.log(150, seed=5)
+ASKED = drawn_pages.log(40, seed=6, queries=9)
+
+
+def click_case(kind: type[Any], given: dict[str, Any]) -> Case:
+    return Case(
+        lambda **changed: kind(**given | changed),
+        (SHOWN, 500),
+        ASKED,
+        CLICKS,
+        [(SHOWN[:0],), (["clicks"],), (None,)],
+    )
+
+
 HIDDEN = SEQUENCES | {"predict_states": states_of_each}
 CASES = {
     "CRF on lists": Case(
@@ -330,7 +375,14 @@ CASES = {
         [],
     ),
 }
-ENCODERS = (TokenWindows, SessionWindows, SensorWindows)
+CASES |= {
+    name: click_case(getattr(clicks, name), {"prior": (0.4, 3.0), "ranks": 4, "shards": 3})
+    for name in clicks.__all__
+}
+CASES |= {
+    "UBM that chooses priors": click_case(clicks.UBM, {}),
+    "SDBN that chooses priors": click_case(clicks.SDBN, {"sync_every": 10}),
+}
 every = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
@@ -348,7 +400,7 @@ def answers(model: Any, case: Case) -> list[Any]:
 def as_list(answer: Any) -> list[Any]:
     if isinstance(answer, Rows):
         return [answer.indptr, answer.columns, answer.index, answer.width, answer.unseen]
-    return list(answer)
+    return [answer] if isinstance(answer, float) else list(answer)
 
 
 def plain(found: Any) -> Any:
@@ -358,8 +410,9 @@ def plain(found: Any) -> Any:
 def test_every_public_estimator_is_asked() -> None:
     public = {
         thing
-        for name in purport.__all__
-        if inspect.isclass(thing := getattr(purport, name)) and issubclass(thing, Estimator)
+        for module in (purport, clicks)
+        for name in module.__all__
+        if inspect.isclass(thing := getattr(module, name)) and issubclass(thing, Estimator)
     }
     assert public == {type(case.make()) for case in CASES.values()}
 
@@ -410,7 +463,8 @@ def test_its_repr_shows_what_differs_and_can_be_read_back(case: Case) -> None:
     assert repr(kind()) == f"{kind.__name__}()"
     model = case.make()
     read = eval(
-        repr(model), {kind.__name__: kind for kind in (CRF, LDCRF, SHDCRF, LinearSVM, *ENCODERS)}
+        repr(model),
+        {kind.__name__: kind for kind in {type(case.make()) for case in CASES.values()}},
     )
     assert repr(read) == repr(model)
 

@@ -60,6 +60,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def public_things() -> list[Any]:
     """Return every public class and function; errors explain themselves by their message."""
     values = [getattr(purport, name) for name in purport.__all__]
+    for module in filter(inspect.ismodule, list(values)):
+        values += [getattr(module, name) for name in getattr(module, "__all__", ())]
     return [
         value
         for value in values

@@ -8,10 +8,15 @@ import pkgutil
 import random
 import threading
 
+import drawn_pages
 import numpy as np
 import pytest
 
 import purport
+from purport.clicks.batch import ClickSums, held_by, parts_of
+from purport.clicks.kinds import KINDS
+from purport.clicks.log import Log
+from purport.clicks.state import ClickState, Priors
 from purport.features.strings import FeatureStrings
 from purport.fold.engine import Tree
 from purport.fold.statistic import Statistic
@@ -81,7 +86,36 @@ def latent_sums():
     return zero, batches, LatentScores(scores, scores.layer.evidence(every))
 
 
-EXAMPLES = {PathSums: path_sums, LatentSums: latent_sums}
+def click_sums(name, columns):
+    """The same for a click model, by shards and by days: some parts have pairs in common."""
+    chosen = np.random.default_rng(5)
+    state = ClickState(KINDS[name], 5, 3, Priors.held(0.4, 2.0))
+    log = state.log_of(drawn_pages.log(120, seed=5), grows=True)
+    shards, queries, pairs = state.find(log, grows=True)
+    for table in state.tables:
+        table.kept[: table.pairs, [0, 4][: state.width]] = chosen.random((table.pairs, state.width))
+    batches = []
+    for day in range(3):
+        pages = slice(40 * day, 40 * (day + 1))
+        places = slice(*log.offsets[[pages.start, pages.stop]])
+        part = Log(
+            log.offsets[pages.start : pages.stop + 1] - places.start,
+            log.clicks[places],
+            log.queries[pages],
+            log.docs[places],
+        )
+        batches += parts_of(state, part, shards[pages], queries[pages], pairs[places])
+    zero = ClickSums(len(state.sums), [table.pairs for table in state.tables], columns)
+    return zero, batches, held_by(state, learns_priors=True)
+
+
+EXAMPLES = {
+    "PathSums": (PathSums, path_sums),
+    "LatentSums": (LatentSums, latent_sums),
+    "ClickSums of pages": (ClickSums, lambda: click_sums("DBN", 7)),
+    "ClickSums of cells": (ClickSums, lambda: click_sums("UBM", 4)),
+    "ClickSums without pairs": (ClickSums, lambda: click_sums("RCTR", 0)),
+}
 """A new class of statistics gets its example here: `test_every_statistic_has_an_example` asks."""
 
 
@@ -99,12 +133,15 @@ def concrete_statistics():
 
 
 def test_every_statistic_has_an_example():
-    assert concrete_statistics() == set(EXAMPLES)
+    assert concrete_statistics() == {kind for kind, _ in EXAMPLES.values()}
 
 
-@pytest.fixture(scope="module", params=EXAMPLES.values(), ids=[c.__name__ for c in EXAMPLES])
+@pytest.fixture(scope="module", params=EXAMPLES.values(), ids=EXAMPLES)
 def example(request):
-    return request.param()
+    kind, make = request.param
+    made = make()
+    assert type(made[0]) is kind
+    return made
 
 
 def copied(statistic):

@@ -14,11 +14,14 @@ from purport.fold import threads
 from purport.sequence import training
 from purport.sequence.beginnings import cluster, split_steps, states_of_labels, step_profiles
 from purport.sequence.crf import CRF
+from purport.sequence.generative import GenerativeChain, best_states
+from purport.sequence.hidden_states import with_bias
 from purport.sequence.inputs import make_encoder
 from purport.sequence.labels import UNKNOWN, encode_labels
 from purport.sequence.ldcrf import LDCRF
 from purport.sequence.shdcrf import SHDCRF
 from purport.simulate.searches import SearchWorld
+from purport.store.folders import load, save
 
 WINDOWS = SessionWindows(window=(0, 0))
 
@@ -125,6 +128,37 @@ def test_warm_start_goes_on():
         model.fit(SEQUENCES, [["A", "B", "Z"], *TOLD[1:]], warm_start=True)
 
 
+def test_squares_are_measured_from_a_split_alone():
+    split = SHDCRF(3, l2=0.01).fit(SEQUENCES, TOLD)
+    of_features = slice(split._shape.width * 3)
+    began = split._beginning[of_features]
+    assert np.abs(split._theta[of_features] - began).max() > 0.1
+    split.set_params(l2=1e6).fit(SEQUENCES, TOLD, warm_start=True)
+    np.testing.assert_allclose(split._theta[of_features], began, atol=1e-4)
+    assert np.abs(began).max() > 0.1
+    # At random, and with one state a label, where nothing is split, they are measured from 0.
+    for model in (SHDCRF(3, l2=0.1, init="random"), LDCRF(1)):
+        assert not model.fit(SEQUENCES, TOLD)._beginning.any()
+
+
+def test_warm_start_remembers_where_a_split_began(tmp_path):
+    model = SHDCRF(3).fit(SEQUENCES, TOLD)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model").fit(SEQUENCES, TOLD, warm_start=True)
+    np.testing.assert_array_equal(again._beginning, model._beginning)
+    reached = model.history_[-1]["objective"]
+    assert again.history_[0]["objective"] == pytest.approx(reached, rel=1e-12)
+
+
+def test_models_saved_without_a_beginning_are_read():
+    state = SHDCRF(3).fit(SEQUENCES, TOLD)._to_state()
+    del state.arrays["beginning"]
+    old = SHDCRF(3)
+    old._restore(state)
+    assert not old._beginning.any()
+    assert len(old.predict(SEQUENCES)) == len(SEQUENCES)
+
+
 def test_sequences_that_count_nothing_are_not_there():
     weights = np.ones(len(SEQUENCES))
     weights[:3] = 0.0
@@ -222,3 +256,84 @@ def test_steps_are_split_within_their_labels():
     assert profiles.shape == (20, 2 * rows.width)
     lengths = np.sqrt(np.asarray(profiles.multiply(profiles).sum(axis=1)).ravel())
     np.testing.assert_allclose(lengths, np.sqrt(2.0))
+
+
+def generative_chain(X, y, each, weights=None, engine=None):
+    rows = with_bias(make_encoder("test", X, None).fit_transform(X))
+    weights = np.ones(len(rows)) if weights is None else weights
+    coded = encode_labels(y, rows.offsets)
+    each = np.array(each)
+    return GenerativeChain(rows, coded, weights, each, engine or threads(1)), rows, coded
+
+
+def persisting(random, count=150):
+    """Sequences of two kinds that last, each with words it prefers, while labels alternate."""
+    X, y = [], []
+    for kind in random.integers(0, 2, count).tolist():
+        labels = random.integers(0, 2, 8).tolist()
+        sides = np.where(random.random(8) < 0.75, kind, 1 - kind)
+        words = (3 * sides + random.integers(0, 3, 8)).tolist()
+        X.append([[f"{label} {word}"] for label, word in zip(labels, words, strict=True)])
+        y.append(["AB"[label] for label in labels])
+    return X, y
+
+
+def shares_told(states, truth):
+    """Return how often the commonest truth of its state is that of a step."""
+    together = np.zeros((states.max() + 1, truth.max() + 1))
+    np.add.at(together, (states, truth), 1.0)
+    return together.max(axis=1).sum() / len(truth)
+
+
+def test_em_finds_what_clusters_do_not(world):
+    log = world.sessions(500, 1)
+    rows = with_bias(SessionWindows(window=(0, 0), change=False).fit_transform(log.sessions))
+    coded = encode_labels(log.sessions.known_labels, rows.offsets)
+    truth = np.unique([name for names in log.sub_intents for name in names], return_inverse=True)[1]
+    each = np.full(len(coded.classes), 3)
+    random = np.random.default_rng(1)
+    starts = [split_steps(rows, coded, each, random) for _ in range(2)]
+    chain = GenerativeChain(rows, coded, np.ones(len(rows)), each, threads(1))
+    states = best_states(chain, starts)
+    # States keep to their labels, and tell the sub-intents inside them.
+    np.testing.assert_array_equal(states // 3, coded.codes)
+    clusters = max(shares_told(start, truth) for start in starts)
+    assert shares_told(states, truth) > clusters + 0.1
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_em_never_falls(hidden):
+    X, y = persisting(np.random.default_rng(3), 30)
+    if hidden:
+        for labels in y[::3]:
+            labels[2], labels[5] = None, {"A", "B"}
+    weights = np.random.default_rng(4).uniform(0.5, 2.0, len(X))
+    chain, rows, coded = generative_chain(X, y, [3, 2], weights)
+    expected = chain._first(split_steps(rows, coded, np.array([3, 2]), np.random.default_rng(5)))
+    reached = []
+    for _ in range(25):
+        theta, believed = chain._maximised(expected, 0.2)
+        expected = chain._expected(theta)
+        reached.append(expected.log_likelihood + believed)
+    assert np.all(np.diff(reached) > -1e-9 * abs(reached[0]))
+    assert reached[-1] > reached[0] + 1.0
+    weighed = (weights * np.diff(rows.offsets)).sum()
+    assert expected.features.sum() == pytest.approx(weighed, rel=1e-9)
+
+
+def test_threads_do_not_show_in_em(cut_small):
+    cut_small(64)
+    X, y = persisting(np.random.default_rng(6))
+    found = []
+    for count in (1, 2):
+        chain, rows, coded = generative_chain(X, y, [2, 2], engine=threads(count))
+        start = split_steps(rows, coded, np.array([2, 2]), np.random.default_rng(7))
+        found.append(chain.learn(start).theta)
+    np.testing.assert_array_equal(*found)
+
+
+def test_numbers_below_zero_are_split_into_clusters_alone():
+    numbers = np.random.default_rng(8).normal(size=(40, 3))
+    y = np.where(numbers[:, 0] > 0, "A", "B")
+    model = LDCRF(2, random_state=1).fit(numbers, y, groups=np.repeat(np.arange(8), 5))
+    assert model.score(numbers, y, groups=np.repeat(np.arange(8), 5)) > 0.9

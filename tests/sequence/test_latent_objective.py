@@ -101,6 +101,20 @@ def test_the_gradient_equals_finite_differences(problem):
     assert_gradient(lambda moved: centred_value(objective, shape, theta, moved), theta)
 
 
+def test_the_gradient_of_squares_measured_from_a_beginning():
+    objective, model = objective_and_model(SHDCRF(3, init="random"), SEQUENCES, TOLD)
+    shape, random = model._shape, np.random.default_rng(2)
+    theta, began = (shape.centre(random.normal(size=len(shape))) for _ in range(2))
+    from_zero = objective(theta)[0]
+    objective.beginning = began
+    moved, without = theta - began, shape.width * shape.states
+    for whole, sign in ((moved, 1.0), (theta, -1.0)):
+        kept = np.delete(whole, np.s_[without : without + shape.states])
+        from_zero += sign * model.l2 * float(kept @ kept)
+    assert objective(theta)[0] == pytest.approx(from_zero, rel=1e-12)
+    assert_gradient(lambda moved: centred_value(objective, shape, theta, moved), theta)
+
+
 def centred_value(objective, shape, theta, moved):
     return objective(theta + shape.centre(moved - theta))
 

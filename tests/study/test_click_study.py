@@ -11,7 +11,7 @@ import pytest
 from purport.clicks import models
 from purport.errors import InputError
 from purport.records.pages import Pages
-from purport.study.click_scores import ClickScores, groups_of_queries
+from purport.study.click_evaluation import owners_of
 from purport.study.clicks import Parts, study_clicks
 from purport.study.daily import day_by_day
 from purport.study.examination import after_click, click_rates, examined
@@ -95,30 +95,24 @@ def test_scores_are_those_of_the_models_after_the_dev_part(logs):
     assert found.plainest.gain.difference == 0.0
 
 
-def test_draws_take_whole_queries_and_the_same_for_all_models(logs):
+def test_queries_are_drawn_whole():
     pages = world(60, 3)
-    model = models.RCTR(prior=(0.5, 2.0)).fit(pages)
-    scores = ClickScores.of(model, pages, 30)
-    chance, numbers = np.random.default_rng(0), groups_of_queries(pages)
-    assert len(np.unique(numbers)) == QUERIES
-    drawn = chance.integers(QUERIES, size=(30, QUERIES))[0]
-    places = np.concatenate([np.flatnonzero(numbers == number) for number in drawn])
-    again = pages[places]
-    assert scores.draws[0, 0] == pytest.approx(model.log_likelihood(again))
-    assert scores.draws[0, 1] == pytest.approx(model.perplexity(again))
-    assert scores.gain(scores).low == scores.gain(scores).high == 0.0
+    owners = owners_of(pages)
+    asked = pages.queries.strings()
+    assert len(np.unique(owners)) == len(set(asked))
+    assert len(set(zip(asked, owners.tolist(), strict=True))) == len(set(asked))
 
 
-@unfinished
-def test_pages_of_all_lengths_are_scored_as_the_model_scores_them():
+def test_pages_of_all_lengths_are_scored_as_the_models_score_them():
     docs = [[1], [1, 2, 3], [4, 5], [2]] * 5
     clicks = [[0], [1, 0, 1], [0, 0], [1]] * 5
     pages = Pages.from_lists([1, 2, 3, 4] * 5, docs, clicks)
-    model = models.UBM(prior=(0.5, 2.0)).fit(pages)
-    values = ClickScores.of(model, pages, 20).values
+    model, found = study_clicks(pages, pages, settings=SETTINGS)
     kinds = [model.perplexity(pages, kind) for kind in ("conditional", "marginal")]
-    assert values.tolist() == pytest.approx([model.log_likelihood(pages), *kinds])
-    assert np.isfinite(ClickScores.of(model, pages, 20).draws).all()
+    best = found.best
+    told = [one.value for one in (best.log_likelihood, best.conditional, best.marginal)]
+    assert told == pytest.approx([model.log_likelihood(pages), *kinds])
+    assert best.conditional.low < best.conditional.high
 
 
 def test_no_session_is_on_both_sides_and_every_query_is_learnt_from():

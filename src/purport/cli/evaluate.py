@@ -1,4 +1,4 @@
-"""`purport evaluate`: compares the labels of a model with those that records bring."""
+"""`purport evaluate`: compares what a model says with what records bring: labels, or clicks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from purport.cli.options import (
     Threads,
     Traceback,
     named_columns,
+    refuse_options,
 )
 from purport.errors import CheckFailedError
 
@@ -96,13 +97,27 @@ def evaluate(
     quiet: Quiet = False,
     traceback: Traceback = False,
 ) -> None:
-    """Test a model on labelled records.
+    """Test a model on labelled records, or a click model on pages.
 
     Shows precision, recall and F1 of each label and of all together, with 95 % intervals: of spans
     if the labels are BIO tags, else of positions. --json and --out tell everything.
+
+    Of a click model: log-likelihood and perplexity with 95 % intervals, in all and by rank, beside
+    the click rates of the ranks, and with --compare beside another one.
     """
     if out is not None:
         check_output_file(out, force)
+    from purport.study.click_models import is_click_model
+
+    if is_click_model(model):
+        given_options = {
+            "--confusion": confusion, "--calibration": calibration, "--errors": errors,
+            "--groups": groups, "--people": people, "-o": out, "--min-f1": min_f1,
+            "--min-accuracy": min_accuracy,
+        }  # fmt: skip
+        refuse_options("a click model", given_options)
+        _evaluate_clicks(model, compare, records, on_error, columns, as_json)
+        return
     from purport.report.told import lines, numbers
     from purport.study.evaluation import Questions, evaluate, write_evaluation
     from purport.study.labelling import load_labeller
@@ -137,6 +152,28 @@ def evaluate(
     if out is not None:
         say(f"{out}: the page. Open it in a browser.", quiet)
     _check(found, min_f1, min_accuracy)
+
+
+def _evaluate_clicks(
+    model: Path,
+    compare: Path | None,
+    pages: str,
+    on_error: OnError,
+    columns: list[str] | None,
+    as_json: bool,
+) -> None:
+    from purport.records.pages import Pages
+    from purport.study.click_evaluation import evaluate_clicks
+    from purport.study.click_models import load_click_model
+
+    tested = load_click_model(model)
+    other = None if compare is None else load_click_model(compare)
+    given = Pages.read(pages, on_error.value, columns=named_columns(columns))
+    found = evaluate_clicks(tested, given, other)
+    if as_json:
+        write_json(found.numbers())
+    else:
+        write(found.text())
 
 
 def _check(found: Evaluation, min_f1: float | None, min_accuracy: float | None) -> None:

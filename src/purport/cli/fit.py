@@ -1,4 +1,4 @@
-"""`purport fit`: learns a model from labelled records and writes it into a folder."""
+"""`purport fit`: learns a model from labelled records, or from clicks, and writes a folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 fit = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Learn a model from labelled records.",
+    help="Learn a model from labelled records, or from clicks.",
 )
 
 
@@ -48,6 +48,21 @@ class ModelName(StrEnum):
     crf = "crf"
     ldcrf = "ldcrf"
     shdcrf = "shdcrf"
+
+
+class ClickModelName(StrEnum):
+    """Which model of clicks."""
+
+    ubm = "ubm"
+    pbm = "pbm"
+    dbn = "dbn"
+    ccm = "ccm"
+    dcm = "dcm"
+    sdbn = "sdbn"
+    cascade = "cascade"
+    gctr = "gctr"
+    rctr = "rctr"
+    dctr = "dctr"
 
 
 class Semi(StrEnum):
@@ -330,6 +345,78 @@ def activity(
     _learn(Sessions, crf, course, out, force, as_json, quiet)
 
 
+@fit.command()
+def clicks(
+    log: Annotated[
+        list[str],
+        typer.Argument(metavar="LOG", help="Result pages with their clicks; - for stdin."),
+    ],
+    out: Out,
+    model: Annotated[
+        ClickModelName,
+        typer.Option(help="Which model; gctr, rctr and dctr are plain click rates."),
+    ] = ClickModelName.ubm,
+    max_iter: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="Most rounds of EM; fewer where they do no good."),
+    ] = 50,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1000,
+            help="So many ranks have parameters of their own; deeper ones share the last.",
+            show_default="the longest page, but 50 at most",
+        ),
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEAN,STRENGTH",
+            help="Believe this of every parameter before; 0.5,2 as PyClick does.",
+            show_default="learnt from the log",
+        ),
+    ] = None,
+    max_pairs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Keep so many pairs of query and document at most; those with least evidence go.",
+        ),
+    ] = None,
+    columns: Columns = None,
+    threads: Threads = None,
+    on_error: BadRows = OnError.raise_,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    traceback: Traceback = False,
+) -> None:
+    """Learn from clicks what results are worth (a click model).
+
+    `purport update` takes in what comes later.
+    """
+    check_output(out, force)
+    from purport.store.folders import save
+    from purport.study.click_models import CLICK_MODELS, fit_clicks
+
+    chosen = CLICK_MODELS[model.value](
+        prior="learned" if prior is None else _mean_and_strength(prior),
+        ranks=ranks,
+        max_pairs=max_pairs,
+        n_threads=threads,
+        verbose=not quiet,
+    )
+    found = fit_clicks(chosen, log, max_iter, on_error.value, named_columns(columns))
+    save(found.model.set_params(n_threads=None, verbose=False), out, overwrite=force)
+    for line in found.lines():
+        say(f"{out}: {line}", quiet)
+    if as_json:
+        write_json({"model": str(out), **found.numbers()})
+
+
 def _learn(
     kind: type[LabelledRecords],
     crf: SequenceModel,
@@ -354,6 +441,16 @@ def _penalty(given: float | None, usual: float, tune: bool) -> float:
     if given is not None and tune:
         raise InputError("--tune chooses the weight of the squares, so it does not go with --l2.")
     return usual if given is None else given
+
+
+def _mean_and_strength(given: str) -> tuple[float, float]:
+    try:
+        mean, strength = (float(part) for part in given.split(","))
+    except ValueError:
+        raise InputError(
+            f"--prior takes MEAN,STRENGTH, two numbers with a comma between; got {given!r}."
+        ) from None
+    return mean, strength
 
 
 def _named_files(given: list[str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from purport.cli.options import (
     Threads,
     Traceback,
     named_columns,
+    refuse_options,
 )
 
 
@@ -61,10 +62,16 @@ def inspect(
 
     Says what it was trained on, its strongest transitions, and what speaks for a label; of hidden
     states their labels, features, and what comes next. Features hold words of the training data;
-    those that are the whole text of a step are shown only if five different people sent it.
+    those that are the whole text of a step are shown only if five different people sent it. Of a
+    click model it shows what all pages share, --top ranks of it, and never an id.
     """
     if out is not None:
         check_output_file(out, force)
+    from purport.study.click_models import is_click_model
+
+    if is_click_model(model):
+        _inspect_clicks(model, top, as_json, {"--label": label, "--on": on, "-o": out})
+        return
     from purport.study.inspection import inspect_model, write_inspection
 
     found = inspect_model(
@@ -84,6 +91,17 @@ def inspect(
         write(found.text())
     if out is not None:
         say(f"{out}: the page. Open it in a browser.", quiet)
+
+
+def _inspect_clicks(model: Path, top: int, as_json: bool, others: dict[str, object]) -> None:
+    refuse_options("a click model", others)
+    from purport.study.click_inspection import inspect_click_model
+
+    found = inspect_click_model(model)
+    if as_json:
+        write_json(found.numbers())
+    else:
+        write(found.text(top))
 
 
 def _subject(model: Path, on: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -65,6 +66,18 @@ Records = Annotated[
         " - for stdin.",
     ),
 ]
+
+
+def refuse_options(owner: str, given: Mapping[str, object]) -> None:
+    """Refuse options that were given and are for models of labels.
+
+    Examples
+    --------
+    >>> refuse_options("a click model", {"--label": None, "--confusion": False})
+    """
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(f"{name} is for models of labels; {owner} has none. Leave it out.")
 
 
 def named_columns(given: list[str] | None) -> dict[str, str]:

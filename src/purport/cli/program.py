@@ -26,11 +26,24 @@ from purport.cli.evaluate import evaluate
 from purport.cli.fit import fit
 from purport.cli.inspect import inspect
 from purport.cli.label import label
+from purport.cli.relevance import relevance
 from purport.cli.study import study
+from purport.cli.update import update
 from purport.cli.warm import warm
 from purport.version import VERSION
 
-VERBS = ("fit", "label", "evaluate", "inspect", "convert", "study", "demo", "warm")
+VERBS = (
+    "fit",
+    "update",
+    "label",
+    "relevance",
+    "evaluate",
+    "inspect",
+    "convert",
+    "study",
+    "demo",
+    "warm",
+)
 """In the order in which help names them: that of use."""
 
 
@@ -56,7 +69,7 @@ program = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 program.add_typer(fit, name="fit")
-for _verb in (label, evaluate, inspect, convert, study, demo, warm):
+for _verb in (update, label, relevance, evaluate, inspect, convert, study, demo, warm):
     program.command()(_verb)
 
 

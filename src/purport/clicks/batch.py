@@ -218,7 +218,9 @@ class ClickSums(Statistic[Part, ClickParameters]):
 
     def scale(self, factor: float) -> Self:
         self.of_cells *= factor
-        self.of_pairs = {shard: sums * factor for shard, sums in self.of_pairs.items()}
+        # Scaled by 0 it is what `zero` gives, which knows of no shard.
+        kept = self.of_pairs.items() if factor else ()
+        self.of_pairs = {shard: sums * factor for shard, sums in kept}
         return self
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
 from purport.clicks import scores
 from purport.clicks.batch import PRIOR_ROUNDS, BatchEM
+from purport.clicks.identifiability import Identifiability, LogAndPairs, Ties, identifiability_of
 from purport.clicks.kinds import KINDS, Kind
 from purport.clicks.learning import choose_priors
 from purport.clicks.log import Log, days_of
+from purport.clicks.merging import add_state
 from purport.clicks.names import Names
 from purport.clicks.online import NO_DAYS, Writer
 from purport.clicks.pairs import PairTable
+from purport.clicks.relevance import Relevance, relevance_of
+from purport.clicks.seen_pages import SeenPages
 from purport.clicks.state import ClickState, Priors
-from purport.errors import ConvergenceWarning, InputError, ParameterError
+from purport.clicks.utility import utility_of
+from purport.errors import ConvergenceWarning, InputError, ParameterError, shown
 from purport.estimator.base import Estimator, State
 from purport.estimator.chance import RandomState, generator_of
 from purport.estimator.constraints import (
@@ -47,6 +52,7 @@ BEFORE_ALL = Priors(0.3, 1.0, 0.5, (4.0, 4.0), 8.0)
 
 _SHARE = Number(low=0.0, high=1.0, below=True)
 _LEARNT: dict[str, Constraint] = {"max_iter": Whole(low=1), "tol": Number(low=0.0)}
+_NEED_A_PAGE = ("fit", "log_likelihood", "perplexity")
 _KIND = {"kind": OneOf(("conditional", "marginal"))}
 
 
@@ -66,22 +72,29 @@ class _MeanAndStrength:
 
 
 class ClickModel(Estimator):
-    """A model of clicks; see `UBM` and the others."""
+    """What all models of clicks can do; see `purport.clicks.UBM` and the others."""
 
     _constraints: ClassVar[Mapping[str, Constraint]] = {
         "prior": Either((OneOf(("learned",)), _MeanAndStrength())),
         "ranks": optional(Whole(1, 1000)),
         "shards": Whole(1, 1024),
         "sync_every": Whole(low=1),
+        "max_pairs": optional(Whole(low=1)),
+        "window": Whole(low=0),
         "n_threads": optional(Whole(low=1)),
         "verbose": Either((BOOLEAN, OneOf(("bar", "lines")))),
     }
 
     history_: list[dict[str, float]]
     converged_: bool
+    dropped_: int
     _state: ClickState
     _writer: Writer
     _counts: dict[str, int]
+    _seen: SeenPages
+    _taken: list[dict[str, Any]]
+    """What `purport.study.click_logs` knows of the logs that were taken in."""
+    _ties: Ties | None = None
 
     def __init__(
         self,
@@ -90,6 +103,8 @@ class ClickModel(Estimator):
         *,
         shards: int = 8,
         sync_every: int = 8192,
+        max_pairs: int | None = None,
+        window: int = 100_000,
         n_threads: int | None = None,
         verbose: Verbosity = False,
     ) -> None:
@@ -97,6 +112,8 @@ class ClickModel(Estimator):
         self.ranks = ranks
         self.shards = shards
         self.sync_every = sync_every
+        self.max_pairs = max_pairs
+        self.window = window
         self.n_threads = n_threads
         self.verbose = verbose
 
@@ -134,6 +151,13 @@ class ClickModel(Estimator):
         -------
         ClickModel
             Itself.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import SDBN
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [1, 0]])
+        >>> SDBN(prior=(0.5, 2.0)).fit(pages).click_probabilities(pages[0]).round(3).tolist()
+        [[0.5, 0.444]]
         """
         self._check_parameters()
         check_parameters(f"{self._owner}.fit", {"max_iter": max_iter, "tol": tol}, _LEARNT)
@@ -163,17 +187,19 @@ class ClickModel(Estimator):
         began = time.perf_counter()
         self.history_, self.converged_ = [], False
         try:
-            with progress(f"{self._owner}.fit", rounds, self.verbose) as shown:
+            with progress(f"{self._owner}.fit", rounds, self.verbose) as bar:
                 for number in range(1, rounds + 1):
                     change = em.round(learns_priors=number <= learns)
                     self.history_.append({"change": change, "seconds": time.perf_counter() - began})
-                    shown.advance(number, f"change {change:.2g}")
+                    bar.advance(number, f"change {change:.2g}")
                     if number > learns and change <= tol:
                         is_enough = True
                         break
         finally:
             # Also after an interruption: what the last round left is a model.
-            self._writer = Writer(em.state, self.sync_every)
+            if self.max_pairs is not None:
+                em.state.evict(self.max_pairs)
+            self._writer = Writer(em.state, self.sync_every, self.max_pairs)
             em.close()
         self.converged_ = is_enough
         if not is_enough:
@@ -212,6 +238,14 @@ class ClickModel(Estimator):
         -------
         ClickModel
             Itself, changed.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import PBM
+        >>> pages = Pages.from_lists(["cats"] * 3, [["a", "b"]] * 3, [[0, 1], [1, 0], [1, 0]])
+        >>> model = PBM().fit(pages[:2])
+        >>> model.update(pages[2:], forget=0.01).click_probabilities(pages[0]).round(3).tolist()
+        [[0.434, 0.373]]
         """
         self._check_parameters()
         owner = f"{self._owner}.update"
@@ -226,20 +260,40 @@ class ClickModel(Estimator):
         if not self._is_fitted():
             state = self._new_state(pages)
             self._begin(state, pages[:0])
-            self._writer = Writer(state, self.sync_every)
+            self._writer = Writer(state, self.sync_every, self.max_pairs)
             self.history_, self.converged_ = [], True
         days = NO_DAYS if half_life_days is None else self._days(pages, owner)
-        log = self._state.log_of(pages, grows=True)
-        self._writer.write(
-            log, (float(both[0]), float(both[1])), engine or threads(self.n_threads), days,
-            half_life_days or 1.0,
-        )  # fmt: skip
+        pages, days = self._fresh(pages, days)
+        for part in self._writer.stretches(len(pages)):
+            log = self._state.log_of(pages if self.max_pairs is None else pages[part], grows=True)
+            self._writer.write(
+                log, (float(both[0]), float(both[1])), engine or threads(self.n_threads),
+                days[part], half_life_days or 1.0,
+            )  # fmt: skip
         self._counts["pages"] += len(pages)
-        self._counts["results"] += len(log.docs)
+        self._counts["results"] += len(pages.docs)
         return self
+
+    def _fresh(self, pages: Pages, days: NDArray[np.int64]) -> tuple[Pages, NDArray[np.int64]]:
+        """Leave out pages whose ids came before, within the window."""
+        if self._seen.window != self.window:
+            self._seen = SeenPages.from_arrays(self.window, self._seen.to_arrays())
+        fresh = self._seen.fresh(pages)
+        if fresh.all():
+            return pages, days
+        self.dropped_ += int(np.count_nonzero(~fresh))
+        return pages[fresh], days[fresh] if len(days) else days
+
+    @property
+    def pages_seen_(self) -> int:
+        """How many pages were learnt from, by `fit` and by `update`."""
+        self._check_fitted()
+        return self._counts["pages"]
 
     def _days(self, pages: Pages, owner: str) -> NDArray[np.int64]:
         """Return the day of each page; a page without a time is of the day of the one before."""
+        if not len(pages):
+            return NO_DAYS
         if pages.times is None or not pages.timed.any():
             raise InputError(
                 f"{owner}: half_life_days needs times, in column t; the pages have none."
@@ -255,8 +309,8 @@ class ClickModel(Estimator):
                 f"{self._owner}.{method} takes Pages; got {type(pages).__name__}. Read them:"
                 " purport.Pages.read(...) takes files and frames."
             )
-        if method == "fit" and not len(pages):
-            raise InputError(f"{self._owner}.fit needs at least one page; there is none.")
+        if method in _NEED_A_PAGE and not len(pages):
+            raise InputError(f"{self._owner}.{method} needs at least one page; there is none.")
 
     def _new_state(self, pages: Pages) -> ClickState:
         longest = int(np.max(np.diff(pages.offsets), initial=0))
@@ -267,8 +321,85 @@ class ClickModel(Estimator):
     def _begin(self, state: ClickState, pages: Pages) -> None:
         self._state = state
         self._counts = {"pages": len(pages), "results": len(pages.docs)}
+        self._seen, self._taken, self.dropped_ = SeenPages(self.window), [], 0
+        self._seen.fresh(pages[max(0, len(pages) - self.window) :])
+        self._ties = None
+
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same kind has learnt from another log.
+
+        Models that count become what one model of both logs would be. Where something is hidden,
+        what each expected of its own log under its own parameters is added up. What is expected of
+        pairs, and how firmly, stays as it is here; a pair that is new brings its prior along.
+
+        Parameters
+        ----------
+        other : ClickModel
+            With the same parameters and as many ranks; it is left alone. Models whose sums grow old
+            by calendar time cannot be merged: each pair is of a day of its own.
+
+        Returns
+        -------
+        ClickModel
+            Itself, changed.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import DCTR
+        >>> pages = Pages.from_lists(["cats"] * 3, [["a", "b"]] * 3, [[0, 1], [1, 0], [1, 0]])
+        >>> model = DCTR(prior=(0.5, 2.0)).fit(pages[:2])
+        >>> model.merge(DCTR(prior=(0.5, 2.0)).fit(pages[2:]))
+        DCTR(prior=(0.5, 2.0))
+        >>> model.click_probabilities(pages[0]).tolist()
+        [[0.6, 0.4]]
+        """
+        self._check_mergeable(other)
+        every, seen = self._writer.every, self._writer.seen + other._writer.seen
+        add_state(self._state, other._state)
+        self._writer = Writer(self._state, every)
+        self._writer.seen = seen
+        self._counts = {name: count + other._counts[name] for name, count in self._counts.items()}
+        self.converged_ = self.converged_ and other.converged_
+        return self
+
+    def _check_mergeable(self, other: object) -> None:
+        """Raise where sums would not be of the same parameters."""
+        if not isinstance(other, type(self)):
+            raise InputError(
+                f"{self._owner}.merge takes another {self._owner}; got {type(other).__name__}."
+            )
+        self._check_fitted()
+        other._check_fitted()
+        for name in ("prior", "shards", "sync_every"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise InputError(
+                    f"{self._owner}.merge needs equal parameters; {name} is {shown(mine)} here and"
+                    f" {shown(theirs)} there."
+                )
+        if self._state.ranks != other._state.ranks:
+            raise InputError(
+                f"{self._owner}.merge needs as many ranks; there are {self._state.ranks} here and"
+                f" {other._state.ranks} there. Give both models the same ranks=."
+            )
+        if self._writer.day or other._writer.day:
+            raise InputError(
+                f"{self._owner}.merge cannot add sums that grow old by calendar time"
+                " (half_life_days): each pair is of a day of its own. Learn from both logs."
+            )
 
     # What it tells.
+
+    @property
+    def n_pairs_(self) -> int:
+        """How many pairs of a query and a document were met."""
+        self._check_fitted()
+        return sum(table.pairs for table in self._state.tables)
+
+    def _cells(self) -> NDArray[np.float64]:
+        """Return the parameters that all pages share (M,)."""
+        self._check_fitted()
+        return self._state.parameters[: self._state.cells].copy()
 
     def _log(self, pages: Pages, method: str) -> Log:
         self._check_fitted()
@@ -276,7 +407,15 @@ class ClickModel(Estimator):
         return self._state.log_of(pages, grows=False)
 
     def log_likelihood(self, pages: Pages) -> float:
-        """Return the mean over pages of the mean over ranks of log P(C_r | the clicks above)."""
+        """Return the mean over pages of the mean over ranks of log P(C_r | the clicks above).
+
+        Examples
+        --------
+        >>> from purport.clicks.models import GCTR
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [0, 0]])
+        >>> round(GCTR(prior=(0.5, 2.0)).fit(pages).log_likelihood(pages), 4)
+        -0.5788
+        """
         log = self._log(pages, "log_likelihood")
         return scores.mean_log_likelihood(self._state.probabilities(log), log)
 
@@ -289,25 +428,63 @@ class ClickModel(Estimator):
             What was clicked.
         kind : "conditional" or "marginal"
             Whether the clicks above on the page are known.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import GCTR
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [0, 0]])
+        >>> round(GCTR(prior=(0.5, 2.0)).fit(pages).perplexity(pages), 4)
+        1.8107
         """
         return float(self.perplexity_at_rank(pages, kind).mean())
 
     def perplexity_at_rank(self, pages: Pages, kind: str = "conditional") -> NDArray[np.float64]:
-        """Return 2 to the minus mean log to base 2 of what was seen, at each rank."""
+        """Return 2 to the minus mean log to base 2 of what was seen, at each rank (longest page,).
+
+        Parameters
+        ----------
+        pages, kind
+            As for `perplexity`.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import GCTR
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"]] * 2, [[0, 1], [0, 0]])
+        >>> GCTR(prior=(0.5, 2.0)).fit(pages).perplexity_at_rank(pages).round(4).tolist()
+        [1.5, 2.1213]
+        """
         check_parameters(f"{self._owner}.perplexity", {"kind": kind}, _KIND)
         log = self._log(pages, "perplexity")
         return scores.perplexities(self._state.probabilities(log, kind == "marginal"), log)
 
     def click_probabilities(self, pages: Pages) -> NDArray[np.float64]:
-        """Return P(C_r = 1), knowing no clicks (pages, longest page); NaN past a page's end."""
-        return self._table(pages, is_marginal=True)
+        """Return P(C_r = 1), knowing no clicks (pages, longest page); NaN past a page's end.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import CascadeModel
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"], ["a"]], [[0, 1], [1]])
+        >>> model = CascadeModel(prior=(0.5, 2.0)).fit(pages)
+        >>> model.click_probabilities(pages).round(3).tolist()
+        [[0.5, 0.333], [0.5, nan]]
+        """
+        return self._table(pages, "click_probabilities", is_marginal=True)
 
     def conditional_click_probabilities(self, pages: Pages) -> NDArray[np.float64]:
-        """Return P(C_r = 1 | the clicks above) (pages, longest page); NaN past a page's end."""
-        return self._table(pages, is_marginal=False)
+        """Return P(C_r = 1 | the clicks above) (pages, longest page); NaN past a page's end.
 
-    def _table(self, pages: Pages, is_marginal: bool) -> NDArray[np.float64]:
-        log = self._log(pages, "click_probabilities")
+        Examples
+        --------
+        >>> from purport.clicks.models import CascadeModel
+        >>> pages = Pages.from_lists(["cats"] * 2, [["a", "b"], ["a"]], [[0, 1], [1]])
+        >>> model = CascadeModel(prior=(0.5, 2.0)).fit(pages)
+        >>> model.conditional_click_probabilities(pages).round(3).tolist()
+        [[0.5, 0.667], [0.5, nan]]
+        """
+        return self._table(pages, "conditional_click_probabilities", is_marginal=False)
+
+    def _table(self, pages: Pages, method: str, is_marginal: bool) -> NDArray[np.float64]:
+        log = self._log(pages, method)
         table = np.full((len(log), log.longest), np.nan)
         pages_of = np.repeat(np.arange(len(log)), np.diff(log.offsets))
         table[pages_of, log.ranks] = self._state.probabilities(log, is_marginal)
@@ -322,10 +499,142 @@ class ClickModel(Estimator):
             Queries and results; their clicks are not looked at.
         random_state : int, Generator or None
             Where chance comes from.
+
+        Examples
+        --------
+        >>> from purport.clicks.models import RCTR
+        >>> pages = Pages.from_lists(["cats"] * 3, [["a", "b"]] * 3, [[1, 0], [1, 1], [1, 0]])
+        >>> model = RCTR(prior=(0.5, 0.5)).fit(pages)
+        >>> model.simulate(pages, random_state=1).clicks.tolist()
+        [True, False, True, False, True, False]
         """
         log = self._log(pages, "simulate")
         chance = generator_of(f"{self._owner}.simulate", random_state)
         return pages.with_clicks(self._state.draw(log, chance.random(len(log.docs))))
+
+    # What results are worth.
+
+    @overload
+    def relevance(
+        self,
+        query: str | int,
+        docs: Sequence[str | int],
+        interval: None = None,
+        min_evidence: float = 1.0,
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def relevance(
+        self,
+        query: str | int,
+        docs: Sequence[str | int] | None,
+        interval: float,
+        min_evidence: float = 1.0,
+    ) -> Relevance: ...
+
+    @overload
+    def relevance(
+        self,
+        query: str | int,
+        docs: None = None,
+        interval: float | None = None,
+        min_evidence: float = 1.0,
+    ) -> Relevance: ...
+
+    def relevance(
+        self,
+        query: str | int,
+        docs: Sequence[str | int] | None = None,
+        interval: float | None = None,
+        min_evidence: float = 1.0,
+    ) -> NDArray[np.float64] | Relevance:
+        """Return what documents are worth for a query: the chance to attract, and to satisfy.
+
+        That is attractiveness, for DBN and SDBN times satisfaction. A document or a query that the
+        model has not met has what is expected of it.
+
+        Parameters
+        ----------
+        query : str or int
+            Its id.
+        docs : list of str or int, optional
+            Ids of documents; without them all that were met for the query, the best first, with
+            their ids and intervals.
+        interval : float, optional
+            With it a `Relevance` is returned, in which bounds hold what a document is worth with
+            this probability; 0.95 where documents are listed and none is given.
+        min_evidence : float
+            From how many results on that were surely looked at a document counts as known.
+
+        Returns
+        -------
+        (documents,) float64, or Relevance
+
+        Examples
+        --------
+        >>> from purport.clicks import PBM
+        >>> pages = Pages.from_lists(["cats"] * 4, [["a", "b"]] * 4, [[1, 0]] * 3 + [[1, 1]])
+        >>> model = PBM(prior=(0.5, 2.0)).fit(pages)
+        >>> model.relevance("cats", ["a", "new"]).round(2).tolist()
+        [0.83, 0.5]
+        >>> told = model.relevance("cats", ["a", "b", "new"], interval=0.9, min_evidence=2.0)
+        >>> told.known.tolist(), told.met.tolist()
+        ([True, False, False], [True, True, False])
+        """
+        self._check_fitted()
+        return relevance_of(
+            self._owner, self._state, self._ties, query, docs, interval, min_evidence
+        )
+
+    def identifiability(self, pages: Pages) -> Identifiability:
+        """Tell which parameters a log can tell apart, and which rest on the prior.
+
+        The model keeps which pairs are tied until it is fitted again, so that `relevance` flags
+        them. It is not done by `fit`, for online EM could not keep it up to date at its pace.
+
+        Parameters
+        ----------
+        pages : Pages
+            The log, mostly the one that the model has learnt from.
+        """
+        self._check_fitted()
+        self._check_pages(pages, "identifiability")
+        found = identifiability_of(self._owner, self._state, LogAndPairs.of(self._state, pages))
+        self._ties = found.ties
+        return found
+
+    def utility(
+        self,
+        query: str | int,
+        docs: Sequence[str | int],
+        kind: str = "expected",
+        gains: Sequence[float] | None = None,
+    ) -> float:
+        """Return what a ranking is worth to somebody who behaves as the model says.
+
+        Parameters
+        ----------
+        query : str or int
+            Its id.
+        docs : list of str or int
+            Ids of documents, from the first rank to the last.
+        kind : "expected" or "reciprocal"
+            The sum over ranks of P(click) times gain, which is uUBM for UBM and EBU for DBN; or of
+            P(satisfied there) / rank, rank 1 being the first, which is rrDBN for DBN.
+        gains : list of float, optional
+            What a click on each document brings, such as a grade; without them how likely it
+            satisfies (DBN, SDBN), else how attractive it is.
+
+        Examples
+        --------
+        >>> from purport.clicks import DBN
+        >>> pages = Pages.from_lists(["cats"] * 4, [["a", "b"]] * 4, [[1, 0]] * 3 + [[0, 1]])
+        >>> model = DBN(prior=(0.5, 2.0)).fit(pages)
+        >>> model.utility("cats", ["a", "b"]) > model.utility("cats", ["b", "a"])
+        True
+        """
+        self._check_fitted()
+        return utility_of(self._owner, self._state, query, docs, kind, gains)
 
     # Keeping.
 
@@ -339,9 +648,17 @@ class ClickModel(Estimator):
         state = self._state
         priors = state.priors
         made = State(
-            arrays={"sums": state.sums, **_under("online", self._writer.to_arrays())},
+            arrays={
+                "sums": state.sums,
+                **_under("queries", state.query_names.to_arrays()),
+                **_under("docs", state.doc_names.to_arrays()),
+                **_under("online", self._writer.to_arrays()),
+                **_under("seen", self._seen.to_arrays()),
+            },
             settings={
                 "ranks": state.ranks,
+                "shards": len(state.tables),
+                "sync_every": self._writer.every,
                 "priors": {
                     "level": priors.level,
                     "by_rank": priors.by_rank,
@@ -350,8 +667,8 @@ class ClickModel(Estimator):
                     "of_query": priors.of_query,
                     "cells": list(priors.cells),
                 },
-                "query_names": state.query_names.known,
-                "doc_names": state.doc_names.known,
+                "dropped": self.dropped_,
+                "taken": self._taken,
                 "history": self.history_,
                 "converged": self.converged_,
                 "counts": self._counts,
@@ -359,6 +676,8 @@ class ClickModel(Estimator):
         )
         for number, table in enumerate(state.tables):
             made = made.join(f"shard {number}", State(table.to_arrays()))
+        if self._ties is not None:
+            made = made.join("ties", State(self._ties.to_arrays()))
         return made
 
     def _restore(self, state: State) -> None:
@@ -367,22 +686,26 @@ class ClickModel(Estimator):
         priors = Priors(
             **{**told, "strengths": tuple(told["strengths"]), "cells": tuple(told["cells"])}
         )
-        known = ClickState(self._kind, settings["ranks"], self.shards, priors)
-        known.query_names = Names(settings["query_names"])
-        known.doc_names = Names(settings["doc_names"])
+        known = ClickState(self._kind, settings["ranks"], settings["shards"], priors)
+        known.query_names = Names.from_arrays(state.nested("queries").arrays)
+        known.doc_names = Names.from_arrays(state.nested("docs").arrays)
         if state.arrays["sums"].shape != known.sums.shape:
             raise ValueError("the sums are not those of the cells")
         known.sums = np.array(state.arrays["sums"], np.float64)
         known.tables = [
             PairTable.from_arrays(known.width, state.nested(f"shard {number}").arrays)
-            for number in range(self.shards)
+            for number in range(settings["shards"])
         ]
         known.refresh()
         self._state = known
-        self._writer = Writer(known, self.sync_every)
+        self._writer = Writer(known, settings["sync_every"], self.max_pairs)
         self._writer.restore(state.nested("online").arrays)
+        self._seen = SeenPages.from_arrays(self.window, state.nested("seen").arrays)
+        self._taken, self.dropped_ = settings["taken"], settings["dropped"]
         self.history_, self.converged_ = settings["history"], settings["converged"]
         self._counts = settings["counts"]
+        ties = state.nested("ties").arrays
+        self._ties = Ties.from_arrays(ties) if ties else None
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

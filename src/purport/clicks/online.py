@@ -10,14 +10,14 @@ Symbols: S shards, M cells, R ranks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purport.clicks.log import Log
 from purport.clicks.state import ClickState, parameters_of_sums
-from purport.clicks.stream import stream_pages
+from purport.clicks.stream import fill_parameters, stream_pages
 from purport.fold.engine import Engine
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class Writer:
         What is changed. Its sums and parameters are those of all shards together after each call.
     every : int
         So many pages lie between two meetings of the shards.
+    most : int, optional
+        So many pairs may be left at each meeting. A log may then not go on behind one; see
+        `stretches`.
 
     Attributes
     ----------
@@ -44,8 +47,8 @@ class Writer:
         Up to which day sums have grown old; 0 before there was one.
     """
 
-    def __init__(self, state: ClickState, every: int) -> None:
-        self.state, self.every, self.seen, self.day = state, every, 0, 0
+    def __init__(self, state: ClickState, every: int, most: int | None = None) -> None:
+        self.state, self.every, self.most, self.seen, self.day = state, every, most, 0, 0
         self._base = state.sums.copy()
         self._begin()
 
@@ -63,6 +66,19 @@ class Writer:
             :, None
         ] * self._base + np.add.reduce(brought, axis=0)
         return together
+
+    def stretches(self, pages: int) -> Iterator[slice]:
+        """Yield the parts in which so many pages are to be written.
+
+        Names of ids are forgotten with the pairs that go at a meeting of the shards, so that the
+        ids of what comes behind it are numbered then and not before.
+        """
+        start = 0
+        while start < pages:
+            left = self.every - self.seen % self.every
+            stop = pages if self.most is None else min(pages, start + left)
+            yield slice(start, stop)
+            start = stop
 
     def write(
         self,
@@ -111,6 +127,8 @@ class Writer:
             if self.seen % self.every == 0:
                 self._base = self._together()
                 self._begin()
+                if self.most is not None:
+                    self.state.evict(self.most, self.day, half_life if len(days) else None)
         self.state.sums[:] = self._together()
         self.state.refresh()
 
@@ -150,6 +168,9 @@ class Writer:
             aged = 2.0 ** ((self.day - day) / half_life)
             self._base *= aged
             self._sums *= aged
+            cells, priors = self.state.cells, self.state.cell_priors
+            for sums, parameters in zip(self._sums, self._parameters, strict=True):
+                fill_parameters(sums, priors, parameters[:cells])
         else:
             for table in self.state.tables:
                 table.days[: table.pairs] = day

@@ -31,6 +31,8 @@ depends on what others of its query did up to then.
 """
 COLUMNS = 4
 FEWEST = 1024
+AT_ONCE = 8192
+"""Most pages that are looked up before more room is made."""
 LEAST, MOST = 1e-6, 1.0 - 1e-6
 """No parameter is nearer to 0 or 1."""
 
@@ -166,7 +168,7 @@ def mixed_numbers(numbers: NDArray[np.int64], shards: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> mixed_numbers(np.array([7, 8, 7]), 4).tolist()
-    [0, 2, 0]
+    [3, 1, 3]
     """
     found = np.empty(len(numbers), np.int64)
     fill_shards(numbers, shards, found)
@@ -248,13 +250,56 @@ class PairTable:
             What satisfaction to expect of it.
         """
         grows = rates is not None
-        if grows:
-            self.reserve(len(chosen), int((offsets[chosen + 1] - offsets[chosen]).sum()))
-        find_pairs(
-            chosen, offsets, queries, docs, grows, np.empty(0) if rates is None else rates,
-            satisfied, self.query_slots, self.query_keys, self.query_sums,
-            self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
-        )  # fmt: skip
+        # A few pages at a time: room is made for as many new pairs as there could be.
+        for start in range(0, len(chosen), AT_ONCE):
+            some = chosen[start : start + AT_ONCE]
+            if grows:
+                self.reserve(len(some), int((offsets[some + 1] - offsets[some]).sum()))
+            find_pairs(
+                some, offsets, queries, docs, grows, np.empty(0) if rates is None else rates,
+                satisfied, self.query_slots, self.query_keys, self.query_sums,
+                self.pair_slots, self.pair_keys, self.kept, self.sizes, query_rows, pair_rows,
+            )  # fmt: skip
+
+    def evict(self, most: int, evidence: NDArray[np.float64]) -> bool:
+        """Make room where more pairs than `most` are held: drop until a tenth of that is free.
+
+        Those with the least evidence go, of these the oldest; queries that have no pair left go,
+        too. Rows are numbered anew, in the same order.
+
+        Parameters
+        ----------
+        most : int
+            So many pairs may stay.
+        evidence : (P,) float64
+            Of each pair.
+
+        Returns
+        -------
+        bool
+            Whether any has gone.
+        """
+        if self.pairs <= most:
+            return False
+        leaving = self.pairs - most * 9 // 10
+        stays = np.ones(self.pairs, np.bool_)
+        stays[np.argsort(evidence, kind="stable")[:leaving]] = False
+        owners, rows = np.unique(self.pair_keys[: self.pairs][stays, 0], return_inverse=True)
+        held = self.to_arrays()
+        pair_keys = held["pair_keys"][stays]
+        pair_keys[:, 0] = rows
+        fresh = PairTable.from_arrays(
+            self.parameters,
+            {
+                "query_keys": held["query_keys"][owners],
+                "query_sums": held["query_sums"][owners],
+                "pair_keys": pair_keys,
+                "kept": held["kept"][stays],
+                "days": held["days"][stays],
+            },
+        )
+        vars(self).update(vars(fresh))
+        return True
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that the table holds."""

@@ -150,6 +150,29 @@ class ClickState:
                 np.abs(table.kept[:, PRIOR], out=table.kept[:, PRIOR])
         return shards, queries, pairs
 
+    def evict(self, most: int, day: int = 0, half_life: float | None = None) -> None:
+        """Keep the tables to so many pairs in all, and forget the names of what has gone.
+
+        Each shard has an equal share. No log may be in use whose ids are still to be met.
+
+        Parameters
+        ----------
+        most : int
+            So many pairs may stay in all, but at least one a shard.
+        day, half_life : int, float
+            Up to which day evidence grows old, and how fast; not at all without a half-life.
+        """
+        share, gone = max(1, most // len(self.tables)), False
+        for table in self.tables:
+            evidence = table.kept[: table.pairs, DEFINED]
+            if half_life is not None:
+                evidence = evidence * 2.0 ** ((table.days[: table.pairs] - day) / half_life)
+            gone = table.evict(share, evidence) or gone
+        if gone or not self.width:
+            tables = self.tables
+            self.query_names.keep(np.concatenate([t.query_keys[: t.queries, 0] for t in tables]))
+            self.doc_names.keep(np.concatenate([t.pair_keys[: t.pairs, 1] for t in tables]))
+
     def pair_parameters(self, table: PairTable, parameter: int) -> NDArray[np.float64]:
         """Return attraction (0) or satisfaction (1) of all pairs of a table (P,)."""
         kept = table.kept[: table.pairs, COLUMNS * parameter : COLUMNS * (parameter + 1)]

@@ -201,7 +201,9 @@ def bootstrap_interval(
     """
     _check("bootstrap_interval", samples, confidence, level, statistic)
     totals, drawn, _ = _draws(gold, (predicted,), level, samples, random_state, groups)
-    return intervals(MEASURES[statistic](totals[0]), MEASURES[statistic](drawn[0]), confidence)[0]
+    return intervals_of(MEASURES[statistic](totals[0]), MEASURES[statistic](drawn[0]), confidence)[
+        0
+    ]
 
 
 def paired_bootstrap(
@@ -236,7 +238,9 @@ def paired_bootstrap(
     _check("paired_bootstrap", samples, confidence, level, statistic)
     totals, drawn, _ = _draws(gold, (a, b), level, samples, random_state, groups)
     score = MEASURES[statistic]
-    return comparisons([score(one) for one in totals], [score(one) for one in drawn], confidence)[0]
+    return comparisons_of(
+        [score(one) for one in totals], [score(one) for one in drawn], confidence
+    )[0]
 
 
 def score_intervals(
@@ -269,7 +273,7 @@ def score_intervals(
     _check("score_intervals", samples, confidence, level)
     totals, drawn, labels = _draws(gold, (predicted,), level, samples, random_state, groups)
     overall = {
-        name: intervals(score(totals[0]), score(drawn[0]), confidence)[0]
+        name: intervals_of(score(totals[0]), score(drawn[0]), confidence)[0]
         for name, score in MEASURES.items()
     }
     few = totals[0].of_labels(SUPPORT) < FEWEST
@@ -277,7 +281,7 @@ def score_intervals(
     for name in LABEL_MEASURES:
         draws = of_labels(name, drawn[0], nothing=math.nan)
         draws[:, few] = math.nan
-        each.append(intervals(of_labels(name, totals[0]), draws, confidence))
+        each.append(intervals_of(of_labels(name, totals[0]), draws, confidence))
     by_label = zip(labels, zip(*each, strict=True), strict=True)
     return ScoreIntervals(overall, {label: LabelIntervals(*told) for label, told in by_label})
 
@@ -310,10 +314,10 @@ def score_comparisons(
     _check("score_comparisons", samples, confidence, level)
     totals, drawn, labels = _draws(gold, (a, b), level, samples, random_state, groups)
     overall = {
-        name: comparisons(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
+        name: comparisons_of(list(map(score, totals)), list(map(score, drawn)), confidence)[0]
         for name, score in MEASURES.items()
     }
-    each = comparisons(
+    each = comparisons_of(
         [of_labels("f1", one) for one in totals],
         [of_labels("f1", one) for one in drawn],
         confidence,
@@ -357,19 +361,33 @@ def _draws(
     return parted(total), parted(drawn), labels
 
 
-def intervals(
+def intervals_of(
     values: NDArray[np.float64], draws: NDArray[np.float64], confidence: float
 ) -> list[Interval]:
-    """Return what each value (C,) and its draws (B, C) tell."""
+    """Return the percentile interval of each value, of which there are draws (B,) or (B, values).
+
+    Examples
+    --------
+    >>> told = intervals_of(np.array(2.0), np.array([1.0, 3.0]), 0.5)[0]
+    >>> (told.low, told.value, told.high)
+    (1.5, 2.0, 2.5)
+    """
     low, high = percentiles(draws, confidence)
     bounds = zip(*map(_listed, (values, low, high)), strict=True)
     return [Interval(value, below, above, confidence) for value, below, above in bounds]
 
 
-def comparisons(
+def comparisons_of(
     values: Sequence[NDArray[np.float64]], draws: Sequence[NDArray[np.float64]], confidence: float
 ) -> list[Comparison]:
-    """Return what each column of values (2, C) and of their draws (2, B, C) tells."""
+    """Compare the values of two systems, given those of each in the same draws.
+
+    Examples
+    --------
+    >>> values, draws = [np.array(2.0), np.array(1.0)], [np.array([2.0, 2.0]), np.array([1.0, 1.0])]
+    >>> comparisons_of(values, draws, 0.95)[0].difference
+    1.0
+    """
     difference, drawn = values[0] - values[1], draws[0] - draws[1]
     low, high = percentiles(drawn, confidence)
     # Rounding must not make a draw that equals the data count as less.

@@ -18,8 +18,6 @@ from purport.estimator.constraints import Number, Whole, check_parameters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CONFIDENCE = 0.95
-"""The share of draws inside an interval, unless the user says."""
 FEWEST = 5
 """What was met less often has no interval: its draws tell next to nothing."""
 

@@ -1,9 +1,9 @@
-"""Where training of hidden states begins: steps of a label split into clusters, or by chance.
+"""Where training of hidden states begins: steps of a label split into kinds, or by chance.
 
 The likelihood of a chain of hidden states has many local optima, and from a random start most
-states end up saying the same. So the steps of each label are first split by what they say and by
-what is said around them; a chain is then trained for a few iterations as if these clusters were
-labels.
+states end up saying the same. So the steps of each label are first split into clusters by what they
+say and by what is said around them; from these, EM finds a generative chain of states; last a chain
+is trained for a few iterations as if its most probable states were labels.
 
 Symbols: P positions, L labels, S states, F columns.
 """
@@ -19,6 +19,7 @@ from purport.features.rows import Rows
 from purport.fold.engine import Engine
 from purport.lattice.transitions import Arcs
 from purport.optimize.lbfgs import minimise
+from purport.sequence.generative import GenerativeChain, best_states
 from purport.sequence.labels import UNKNOWN, LabelCodes
 from purport.sequence.latent_likelihood import LatentShape
 from purport.sequence.likelihood import NegativeLogLikelihood
@@ -40,6 +41,9 @@ ITERATIONS = 15
 
 DOUBT = 0.1
 """The share of a cluster's p(y | h) that goes to all labels alike."""
+
+STARTS = 4
+"""So many clusterings are tried; the one from which EM comes furthest is taken."""
 
 SPREAD = 0.1
 """Standard deviation of a random start."""
@@ -152,6 +156,26 @@ def cluster(profile: csr_matrix, clusters: int, random: np.random.Generator) -> 
     return members
 
 
+def kinds_of_steps(
+    rows: Rows,
+    coded: LabelCodes,
+    weights: NDArray[np.float64],
+    states_each: NDArray[np.int64],
+    engine: Engine,
+    random: np.random.Generator,
+) -> NDArray[np.int32]:
+    """Return the state of every step whose label is known (P,), -1 for the others."""
+    if rows.values is not None and np.any(rows.values < 0.0):
+        # Numbers below 0 are no counts, of which EM would know how they come about.
+        return split_steps(rows, coded, states_each, random)
+    if np.all(states_each == 1):
+        return coded.codes
+    chain = GenerativeChain(rows, coded, weights, states_each, engine)
+    return best_states(
+        chain, (split_steps(rows, coded, states_each, random) for _ in range(STARTS))
+    )
+
+
 def begin_from_clusters(
     rows: Rows,
     coded: LabelCodes,
@@ -161,7 +185,7 @@ def begin_from_clusters(
     engine: Engine,
     random: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Return theta of a chain whose states are clusters of the steps of each label."""
+    """Return theta of a chain whose states are kinds of steps of each label."""
     counts = np.bincount(coded.codes[coded.codes != UNKNOWN], minlength=shape.labels)
     theta = np.zeros(len(shape))
     if shape.fixed is not None:
@@ -175,7 +199,7 @@ def begin_from_clusters(
         shares = np.where(owner == np.arange(shape.labels)[:, None], 1.0 - DOUBT, 0.0)
         scores = np.log(shares + DOUBT / shape.labels)
         shape.blocks(theta).labels[:] = scores - scores.mean(axis=0)
-    states = split_steps(rows, coded, each, random)
+    states = kinds_of_steps(rows, coded, weights, each, engine, random)
     told = LabelCodes(states, rows.offsets, list(range(shape.states)))
     layout, arcs = shape.layout, Arcs.all(shape.states)
     objective = NegativeLogLikelihood(

@@ -56,6 +56,7 @@ class HiddenStates(SequenceLabeller):
     converged_: bool
     _shape: LatentShape
     _theta: NDArray[np.float64]
+    _beginning: NDArray[np.float64]
     _visits: Visits
     _ready: list[Scores]
     _counts: dict[str, int]
@@ -328,6 +329,7 @@ class HiddenStates(SequenceLabeller):
         """Take back a pickle; arrays of one that lies in a file may be read-only (joblib)."""
         vars(self).update(state)
         if self._is_fitted():
+            self._beginning = np.array(state.get("_beginning", np.zeros_like(self._theta)))
             self._keep(np.array(self._theta), self.history_, self.converged_, self._visits)
 
     def _to_state(self) -> State:
@@ -335,6 +337,7 @@ class HiddenStates(SequenceLabeller):
         state = State(
             arrays={
                 "theta": self._theta,
+                "beginning": self._beginning,
                 "usage": self._visits.usage,
                 "pairs": self._visits.pairs,
             },
@@ -364,6 +367,10 @@ class HiddenStates(SequenceLabeller):
         theta, states = state.arrays["theta"], self._shape.states
         if theta.shape != (len(self._shape),) or theta.dtype != np.float64:
             raise ValueError("the number or the type of the weights is wrong")
+        # Models of before l2 was measured from the beginning have none.
+        self._beginning = state.arrays.get("beginning", np.zeros_like(theta))
+        if self._beginning.shape != theta.shape:
+            raise ValueError("the number of the weights at the beginning is wrong")
         visits = Visits(state.arrays["usage"], state.arrays["pairs"])
         if visits.usage.shape != (states,) or visits.pairs.shape != (states, states):
             raise ValueError("the usage is not that of the states")

@@ -166,6 +166,11 @@ class LatentLabeller(HiddenStates):
         best: dict[str, Any] = {}
         for number in range(1 if warm_start else self.restarts):
             start = self._theta if warm_start else self._begin(given, shape, engine, number)
+            if not warm_start:
+                # With no more states than labels nothing is split that would be worth keeping.
+                splits = self.init == "split" and shape.states > shape.labels
+                self._beginning = start.copy() if splits else np.zeros(len(shape))
+            objective.beginning = self._beginning
             self._encoder, self._form, self._shape = given.encoder, given.form, shape
             self.classes_ = np.array(given.coded.classes)
             self._counts = given.counts()

@@ -9,9 +9,10 @@ with log Z the free sum over paths and log A the sum with log p(y_t | h) added a
 What is minimised, times the number of labelled sequences N:
 
     - mean log A + (1 - u) mean log Z + u mean log Z over unlabelled sequences
-    + l2 |theta|^2 / N + sparsity sum_h c_h H(p(. | h))
+    + l2 |theta - beginning|^2 / N + sparsity sum_h c_h H(p(. | h))
 
-u is 0 without unlabelled sequences.
+The beginning is where training starts if that is an estimate, else 0, as the paper has it. u is 0
+without unlabelled sequences.
 
 The same number added to the weights of a feature for all states, to all transitions or to all
 biases changes no probability. Such directions are taken out of every gradient: with unlabelled
@@ -183,12 +184,14 @@ class LatentSums(Statistic[LatentPartition, LatentScores]):
         posteriors = _scratch.array("posteriors", batch.rows.unique, states)
         posteriors[:] = 0.0
         potentials = scores.potentials(emissions)
-        chain = batch.free.chain
-        free = chain.expectations(potentials, batch.free.weights, posteriors, chain.index)
-        self.value += float(free.log_partition @ batch.free.weights)
-        self.usage += posteriors.sum(axis=0)
-        self.pairs += free.pairs.reshape(states, states)
-        pairs = free.pairs
+        pairs = np.zeros(states * states)
+        if batch.free.weights.any():
+            chain = batch.free.chain
+            free = chain.expectations(potentials, batch.free.weights, posteriors, chain.index)
+            self.value += float(free.log_partition @ batch.free.weights)
+            self.usage += posteriors.sum(axis=0)
+            self.pairs += free.pairs.reshape(states, states)
+            pairs = free.pairs
         if batch.told is not None:
             pairs = pairs - self._add_told(batch, parameters, potentials, posteriors)
         split = len(weights.values)
@@ -282,7 +285,7 @@ class LatentLikelihood:
     shape : LatentShape
         What theta means.
     l2 : float
-        Weight of the sum of squares; biases are left out of it.
+        Weight of the sum of squares, of differences from `beginning`; biases are left out of it.
     sparsity : float
         Weight of the entropies, N included.
     engine : Engine
@@ -305,6 +308,7 @@ class LatentLikelihood:
         self._l2, self._sparsity = l2, sparsity
         self._engine = engine
         self.emphasis = np.ones(shape.states)
+        self.beginning = np.zeros(len(shape))
         self._last: tuple[NDArray[np.float64], Visits] | None = None
 
     def fold(self, theta: NDArray[np.float64]) -> tuple[LatentSums, LabelLayer]:
@@ -335,7 +339,7 @@ class LatentLikelihood:
         shape = self._shape
         gradient = np.empty(len(theta))
         gradient[: len(sums.gradient)] = sums.gradient
-        parts, values = shape.blocks(gradient), shape.blocks(theta)
+        parts, values = shape.blocks(gradient), shape.blocks(theta - self.beginning)
         value = sums.value
         if shape.fixed is None:
             parts.labels[:] = -layer.gradient(sums.counts, self._allowed)

@@ -25,7 +25,7 @@ class LDCRF(LatentLabeller):
     A chain runs over ``len(classes_) * states_per_label`` hidden states, each of which belongs to
     one label: what is learnt is which finer kinds of steps there are within a label, and how these
     follow each other. Minimises the negative log-likelihood of the labels plus ``l2`` times the sum
-    of squares of all weights but the bias of each state.
+    of squares of all weights but the bias of each state, measured from where a split begins.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LDCRF(LatentLabeller):
     features : TokenWindows, SessionWindows or SensorWindows, optional
         How rows are made from records; None takes the usual ones.
     init : "split" or "random", default "split"
-        Where training begins: with the steps of each label split into clusters, or at random.
+        As for `SHDCRF`.
     restarts : int, default 1
         So many trainings, each from another start; the one with the lowest objective is kept.
     decode : "position", "joint" or "best", default "position"

@@ -30,7 +30,8 @@ class SHDCRF(LatentLabeller):
     A chain runs over hidden states; each has a distribution p(y | h) over the labels. States are
     free to serve a label, a part of one, or several. With N labelled sequences this is minimised:
     the negative log-likelihood of the labels, plus ``l2`` times the sum of squares of all weights
-    but the bias of each state, plus ``N * sparsity`` times the sum of the entropies of p(. | h).
+    but the bias of each state, measured from where a split begins, plus ``N * sparsity`` times the
+    sum of the entropies of p(. | h).
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ class SHDCRF(LatentLabeller):
         How theta is read: labels normalised for each state, or labels and states together. The
         same models, since each state has a bias; only the way to them differs.
     init : "split" or "random", default "split"
-        Where training begins: with the steps of each label split into clusters, or at random.
+        Where training begins: with the steps of each label split into kinds by a chain that EM
+        finds, from where squares are then measured; or at random, squares being measured from 0.
     decode : "position", "joint" or "best", default "position"
         What `predict` gives: the most probable label of each position, the labels of the most
         probable pair of hidden path and labels (which are not the most probable labels), or the

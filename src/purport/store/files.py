@@ -79,7 +79,9 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator
 
 
 @contextmanager
-def whole_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
+def whole_folder(
+    path: str | os.PathLike[str], overwrite: bool = False, aside: Path | None = None
+) -> Iterator[Path]:
     """Fill a folder that appears under its name only when the block ends well.
 
     An existing folder is moved aside, replaced, and only then removed: at every moment either the
@@ -93,6 +95,8 @@ def whole_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Itera
     overwrite : bool
         False raises `OutputExistsError` when something stands there already, or has come there by
         the end of the block. True replaces a folder with all that it holds, but no file.
+    aside : path, optional
+        What is replaced stands there afterwards, in the place of what stood there.
 
     Examples
     --------
@@ -122,7 +126,7 @@ def whole_folder(path: str | os.PathLike[str], overwrite: bool = False) -> Itera
         yield fresh
         _sync_all(fresh)
         fresh.chmod(usual if mode is None else stat.S_IMODE(mode))
-        _place_folder(fresh, target, overwrite)
+        _place_folder(fresh, target, overwrite, aside)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
@@ -196,7 +200,7 @@ def _place_file(part: Path, target: Path, overwrite: bool) -> None:
     part.unlink()
 
 
-def _place_folder(fresh: Path, target: Path, overwrite: bool) -> None:
+def _place_folder(fresh: Path, target: Path, overwrite: bool, kept: Path | None) -> None:
     if not overwrite:
         try:
             fresh.rename(target)
@@ -206,13 +210,16 @@ def _place_folder(fresh: Path, target: Path, overwrite: bool) -> None:
             raise
         return
     for attempt in range(ATTEMPTS):
-        if _replace_folder(fresh, target, last=attempt == ATTEMPTS - 1):
+        if _replace_folder(fresh, target, kept, last=attempt == ATTEMPTS - 1):
             return
 
 
-def _replace_folder(fresh: Path, target: Path, last: bool) -> bool:
+def _replace_folder(fresh: Path, target: Path, kept: Path | None, last: bool) -> bool:
     """Put one folder in the place of another; False if another writer was quicker."""
-    aside = _beside(target, "old")
+    aside = kept or _beside(target, "old")
+    if kept is not None:
+        # Not after the other is moved there: that is the only one for an instant.
+        shutil.rmtree(kept, ignore_errors=True)
     try:
         with contextlib.suppress(FileNotFoundError):
             target.rename(aside)
@@ -229,7 +236,8 @@ def _replace_folder(fresh: Path, target: Path, last: bool) -> bool:
         if last:
             raise
         return False
-    shutil.rmtree(aside, ignore_errors=True)
+    if kept is None:
+        shutil.rmtree(aside, ignore_errors=True)
     return True
 
 

@@ -87,12 +87,34 @@ def save(model: Estimator, folder: str | os.PathLike[str], overwrite: bool = Fal
     >>> load(folder).predict([[["jazz"]]])
     [['B-genre']]
     """
+    write_model(model, folder, overwrite)
+
+
+def write_model(
+    model: Estimator,
+    folder: str | os.PathLike[str],
+    overwrite: bool = False,
+    aside: Path | None = None,
+) -> None:
+    """Write a model as `save` does; what it replaces stands in `aside` afterwards.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from purport.sequence.crf import CRF
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> crf = CRF().fit([[["play"], ["jazz"]]], [["O", "B-genre"]])
+    >>> for _ in range(2):
+    ...     write_model(crf, folder / "tagger", overwrite=True, aside=folder / "former")
+    >>> load(folder / "former")
+    CRF()
+    """
     # All that can be refused is refused before anything is written.
     description, data = _written(model)
     if overwrite:
         _check_replaceable(Path(folder))
     try:
-        with whole_folder(folder, overwrite) as fresh:
+        with whole_folder(folder, overwrite, aside) as fresh:
             (fresh / ARRAYS).write_bytes(data)
             (fresh / MODEL).write_bytes(_as_json(description))
     except OSError as error:
@@ -204,7 +226,9 @@ def _counts_and_times(trained_on: dict[str, Any]) -> dict[str, Plain]:
 
 def _check_replaceable(place: Path) -> None:
     """Keep `overwrite` from removing a folder that is no model, named by a slip."""
-    if not place.is_dir() or (place / MODEL).is_file() or not any(place.iterdir()):
+    if not place.is_dir() or (place / MODEL).is_file():
+        return
+    if all(path.name == ARRAYS for path in place.iterdir()):  # nothing, or what is left of a model
         return
     raise OutputExistsError.at(
         str(place), "It is not a model folder, so overwrite=True does not replace it."

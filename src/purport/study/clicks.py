@@ -18,11 +18,12 @@ from purport.clicks.model import ClickModel
 from purport.clicks.models import CCM, DBN, DCTR, PBM, RCTR, UBM
 from purport.errors import ConvergenceWarning, InputError
 from purport.estimator.progress import progress
+from purport.measure.bootstrap import Comparison, Interval, comparisons_of, intervals_of
 from purport.records.pages import Pages
 from purport.records.parting import numbers_of_groups
 from purport.report.click_findings import ClickFindings, ClickModelFinding, PageSize
 from purport.report.clicks import USELESS, click_section
-from purport.study.click_scores import ClickScores
+from purport.study.click_evaluation import CONFIDENCE, QuerySums, owners_of
 from purport.study.daily import day_by_day
 from purport.study.examination import after_click, click_rates, examined, readings
 from purport.study.positions import ShownDocuments, agreement, find_reversed
@@ -201,19 +202,35 @@ def _fitted(kind: type[ClickModel], pages: Pages, settings: Settings) -> ClickMo
 
 
 def _findings(learnt: Sequence[Learnt], test: Pages, samples: int) -> tuple[ClickModelFinding, ...]:
-    scores = [ClickScores.of(one.model, test, samples) for one in learnt]
+    sums = QuerySums(learnt[0].model._log(test, "study"), owners_of(test))
+    systems = [sums.of(one.model, test) for one in learnt]
+    values = [sums.measured(np.asarray(system.sum(axis=0))[None])[:, 0] for system in systems]
+    draws = sums.draws(systems, samples, random_state=0)
+
+    def gain(place: int) -> Comparison:
+        return comparisons_of(
+            [values[place][0], values[0][0]], [draws[place][:, 0], draws[0][:, 0]], CONFIDENCE
+        )[0]
+
     return tuple(
         ClickModelFinding(
             one.name,
-            *score.intervals(),
-            gain=score.gain(scores[0]),
+            *_intervals(values[place], draws[place]),
+            gain(place),
             dev=one.dev,
             seconds=one.seconds,
             rounds=len(one.model.history_),
             is_floor=one.is_floor,
         )
-        for one, score in zip(learnt, scores, strict=True)
+        for place, one in enumerate(learnt)
     )
+
+
+def _intervals(
+    values: NDArray[np.float64], draws: NDArray[np.float64]
+) -> tuple[Interval, Interval, Interval]:
+    likelihood, conditional, marginal = intervals_of(values, draws, CONFIDENCE)
+    return likelihood, conditional, marginal
 
 
 def _run(material: Material, settings: Settings) -> Outcome:

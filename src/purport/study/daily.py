@@ -15,11 +15,11 @@ import numpy as np
 from purport.clicks.log import SECONDS_A_DAY, days_of
 from purport.clicks.model import ClickModel
 from purport.clicks.scores import page_log_likelihoods
-from purport.measure.bootstrap import comparisons
-from purport.measure.resampling import CONFIDENCE, resampled
+from purport.measure.bootstrap import comparisons_of
+from purport.measure.resampling import resampled
 from purport.records.pages import Pages
 from purport.report.click_findings import DayByDay, DayFinding
-from purport.study.click_scores import groups_of_queries, log_of, probabilities
+from purport.study.click_evaluation import CONFIDENCE, owners_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,12 +85,12 @@ def day_by_day(
         found.append(DayFinding(f"{date:%Y-%m-%d}", len(today), means[1], means[0]))
         if number + 1 < len(days):
             online.update(today)
-    groups = groups_of_queries(pages[ends[history] :])
+    groups = owners_of(pages[ends[history] :])
     columns = np.concatenate(told).T
     sums = np.stack([np.bincount(groups, column) for column in columns], axis=1)
     drawn = resampled(sums[np.bincount(groups) > 0], samples, 0)
     total = sums.sum(axis=0)
-    gain = comparisons(
+    gain = comparisons_of(
         [total[side : side + 1] / total[0] for side in (1, 2)],
         [drawn[:, side : side + 1] / drawn[:, :1] for side in (1, 2)],
         CONFIDENCE,
@@ -99,5 +99,5 @@ def day_by_day(
 
 
 def _likelihoods(model: ClickModel, pages: Pages) -> NDArray[np.float64]:
-    log = log_of(model, pages)
-    return page_log_likelihoods(probabilities(model, log), log)
+    log = model._log(pages, "study")
+    return page_log_likelihoods(model._state.probabilities(log), log)

@@ -11,7 +11,6 @@ from purport.clicks.model import ClickModel
 from purport.clicks.pairs import DEFINED
 from purport.records.pages import Pages
 from purport.report.click_findings import Examined, Reading
-from purport.study.click_scores import log_of, probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,9 +49,10 @@ def examined(name: str, model: ClickModel, pages: Pages) -> Examined:
     >>> [round(share, 2) for share in examined("PBM", model, pages).by_rank]
     [0.95, 0.05]
     """
-    log = log_of(model, pages)
+    log = model._log(pages, "study")
     attracts = model._state.parameters_of(log)[0]
-    return Examined(name, _means_by_rank(probabilities(model, log, True) / attracts, log.ranks))
+    clicked = model._state.probabilities(log, is_marginal=True)
+    return Examined(name, _means_by_rank(clicked / attracts, log.ranks))
 
 
 def after_click(model: ClickModel, pages: Pages) -> tuple[tuple[float | None, ...], ...]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from purport.clicks.model import ClickModel
 from purport.errors import InputError
 from purport.records.labelled import LabelledRecords
 from purport.records.sources import OnError, Paths
@@ -31,9 +32,14 @@ def load_labeller(folder: str | os.PathLike[str], n_threads: int | None = None) 
     """
     model: Any = load(folder)
     if not isinstance(model, SequenceLabeller):
+        told = "Give a model of utterances or sessions that `fit` wrote."
+        if isinstance(model, ClickModel):
+            told = (
+                "It is learnt from result pages, which get no labels: `purport relevance` says what"
+                " their results are worth, `purport evaluate` how well clicks are foretold."
+            )
         raise InputError(
-            f"{os.fspath(folder)}: a {type(model).__name__} does not label records. Give a model"
-            " that `fit` wrote."
+            f"{os.fspath(folder)}: a {type(model).__name__} does not label records. {told}"
         )
     if model.kind_of_records is None:
         raise InputError(

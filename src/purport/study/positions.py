@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from purport.clicks.model import ClickModel
-from purport.measure.bootstrap import Comparison, comparisons
+from purport.measure.bootstrap import Comparison, comparisons_of
 from purport.measure.correlation import rank_correlation
-from purport.measure.resampling import CONFIDENCE
 from purport.records.pages import Pages
 from purport.report.click_findings import DocumentShown, Reversed
-from purport.study.click_scores import log_of
+from purport.study.click_evaluation import CONFIDENCE
 from purport.study.stages import Attractiveness
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class ShownDocuments:
         >>> told.docs, told.rank.tolist(), told.click_rate.tolist()
         (['a', 'b'], [1.0, 2.0], [0.5, 0.0])
         """
-        log = log_of(model, pages)
+        log = model._log(pages, "study")
         # One number a pair: rows of two are slow to sort.
         _, asked = np.unique(pages.queries.codes, return_inverse=True)
         different, placed = np.unique(pages.docs.codes, return_inverse=True)
@@ -184,7 +183,7 @@ def agreement(told: ShownDocuments, samples: int) -> Comparison | None:
     a, b = correlations(told.learnt), correlations(told.click_rate)
     if np.isnan([a, b]).any():  # too few documents to have an order
         return None
-    return comparisons([a[0], b[0]], [a[1:], b[1:]], CONFIDENCE)[0]
+    return comparisons_of([a[0], b[0]], [a[1:], b[1:]], CONFIDENCE)[0]
 
 
 def _shown(told: ShownDocuments, place: int) -> DocumentShown:
