@@ -177,6 +177,8 @@ class ClickModel(Estimator):
         em = BatchEM(state, log, working)
         self._begin(state, pages)
         self._take_rounds(em, rounds, rounds < max_iter, tol)
+        if pages.times is not None and pages.timed.any():
+            self._writer.learnt_until(int(days_of(pages.times[pages.timed]).max()))
         return self
 
     def _take_rounds(self, em: BatchEM, rounds: int, is_enough: bool, tol: float) -> None:

@@ -159,6 +159,12 @@ class Writer:
             self._remaining[shard], state.cell_priors, self._parameters[shard],
         )  # fmt: skip
 
+    def learnt_until(self, day: int) -> None:
+        """Let all that is known be as old as a day: that of the last page of what was learnt."""
+        self.day = day
+        for table in self.state.tables:
+            table.days[: table.pairs] = day
+
     def _age(self, day: int, half_life: float) -> None:
         """Let all sums of cells grow old up to a day; those of pairs do so when they are met.
 
