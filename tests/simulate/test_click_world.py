@@ -32,7 +32,11 @@ def test_days_are_days_in_a_row_with_ids_and_times_of_their_own():
     assert pages == Pages.concatenate([world.day(2), world.day(3), world.day(4)])
     assert len(set(pages.ids)) == len(pages) == 180
     assert (np.diff(pages.times) >= 0).all()
-    assert np.unique(pages.times // 86_400).tolist() == [FIRST_DAY + 1, FIRST_DAY + 2, FIRST_DAY + 3]
+    assert np.unique(pages.times // 86_400).tolist() == [
+        FIRST_DAY + 1,
+        FIRST_DAY + 2,
+        FIRST_DAY + 3,
+    ]
 
 
 @pytest.mark.parametrize("names", [False, True])
@@ -95,6 +99,21 @@ def test_swaps_decide_at_how_many_ranks_a_document_stands():
     # One query has three rankings of its five documents.
     assert seen[0.0] <= 15
     assert seen[1.0] == 25
+
+
+def test_disorder_lets_what_attracts_stand_low():
+    stands = {}
+    for disorder in (0.0, 5.0):
+        world = ClickWorld(5, swaps=0.0, disorder=disorder, **SMALL)
+        pairs = zip(*(ids.strings() for ids in world.pairs(1)), strict=True)
+        attracts = dict(zip(pairs, world.attractiveness(1).tolist(), strict=True))
+        pages = world.day(1)
+        asked = np.repeat(pages.queries.strings(), np.diff(pages.offsets)).tolist()
+        of = np.array([attracts[pair] for pair in zip(asked, pages.docs.strings(), strict=True)])
+        stands[disorder] = of.reshape(len(pages), -1)
+    assert (np.diff(stands[0.0], axis=1) <= 0.0).all()
+    first, last = stands[5.0].mean(axis=0)[[0, -1]]
+    assert first - last < 0.3 * (stands[0.0].mean(axis=0)[[0, -1]] @ [1.0, -1.0])
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
