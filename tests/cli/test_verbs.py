@@ -16,6 +16,7 @@ from purport.cli import console
 from purport.cli.program import VERBS, main
 from purport.cli.warm import kernel_modules
 from purport.errors import PurportWarning
+from purport.records.pages import Pages
 from purport.records.sessions import Sessions
 from purport.records.utterances import Utterances
 from purport.sequence.crf import CRF
@@ -25,14 +26,14 @@ from purport.study.demonstration import demonstrate
 from purport.version import VERSION
 
 SECRET = "xyzzysecretword"
-FEW_SESSIONS = {"train_sessions": 60, "test_sessions": 25, "unlabeled": 20}
+FEW = {"train_sessions": 60, "test_sessions": 25, "unlabeled": 20, "pages_a_day": 40}
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory):
     """Return a folder with train.jsonl, test.jsonl, new.jsonl and slots-model."""
     folder = tmp_path_factory.mktemp("world")
-    demonstrate(folder, train=200, test=60, **FEW_SESSIONS)
+    demonstrate(folder, train=200, test=60, **FEW)
     return folder
 
 
@@ -417,6 +418,25 @@ def test_a_study_of_sessions_shows_only_what_enough_people_sent(capsys, world):
     assert "query" not in out
 
 
+def test_a_study_of_pages_shows_no_id(capsys, world):
+    log = Pages.read(world / "train-pages.tsv")[:120]
+    rows = [{**row, "qid": f"{SECRET} {row['qid']}"} for row in log.rows()]
+    Pages.from_rows(rows).write("log.tsv")
+    code, out, err = run(capsys, "study", "log.tsv", "log.tsv", "-o", "r.html")
+    assert code == 0, err
+    assert out.startswith("clicks: ")
+    html = Path("r.html").read_text(encoding="utf-8")
+    assert SECRET not in out + err + html
+    assert "How far people look" in html
+    code, out, _ = run(capsys, "study", "log.tsv", "log.tsv", "--json", "-q", "--as", "pages")
+    assert code == 0
+    assert json.loads(out)["clicks"]["floor"] == "RCTR"
+    assert SECRET not in out
+    code, _, err = run(capsys, "study", "log.tsv", "log.tsv", "--groups", "day", "-o", "s.html")
+    assert code == 2
+    assert "--groups is for sessions; the files hold none" in err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -445,16 +465,17 @@ def test_a_study_of_what_does_not_fit(capsys, world, words, said):
 
 
 def test_demo_writes_what_it_says_and_its_advice_works(capsys, monkeypatch):
-    few = {"train": 100, **FEW_SESSIONS}
+    few = {"train": 100, **FEW}
     monkeypatch.setattr(demonstrate, "__kwdefaults__", {**demonstrate.__kwdefaults__, **few})
     code, out, err = run(capsys, "demo", "--out", "my demo")
     assert code == 0
     assert out.startswith("slots: F1")
     assert "\nsessions: " in out
+    assert "\nclicks: " in out
     for name in (
         *("report.html", "slots-model", "train.jsonl", "test.jsonl", "new.jsonl"),
         *("sessions-model", "train-sessions.jsonl", "test-sessions.jsonl"),
-        "unlabeled-sessions.jsonl",
+        *("unlabeled-sessions.jsonl", "clicks-model", "train-pages.tsv", "test-pages.tsv"),
     ):
         assert name in err
         assert Path("my demo", name).exists()
@@ -462,7 +483,7 @@ def test_demo_writes_what_it_says_and_its_advice_works(capsys, monkeypatch):
     import shlex
 
     advice = [line for line in err.splitlines() if line.startswith("  purport ")]
-    assert len(advice) == 4
+    assert len(advice) == 6
     for line in advice:
         assert run(capsys, *shlex.split(line)[1:])[0] == 0
     code, _, err = run(capsys, "demo", "--out", "my demo")

@@ -98,6 +98,21 @@ def test_swaps_decide_at_how_many_ranks_a_document_stands():
     assert seen[1.0] == 25
 
 
+def test_disorder_lets_what_attracts_stand_low():
+    stands = {}
+    for disorder in (0.0, 5.0):
+        world = ClickWorld(5, swaps=0.0, disorder=disorder, **SMALL)
+        pairs = zip(*(ids.strings() for ids in world.pairs(1)), strict=True)
+        attracts = dict(zip(pairs, world.attractiveness(1).tolist(), strict=True))
+        pages = world.day(1)
+        asked = np.repeat(pages.queries.strings(), np.diff(pages.offsets)).tolist()
+        of = np.array([attracts[pair] for pair in zip(asked, pages.docs.strings(), strict=True)])
+        stands[disorder] = of.reshape(len(pages), -1)
+    assert (np.diff(stands[0.0], axis=1) <= 0.0).all()
+    first, last = stands[5.0].mean(axis=0)[[0, -1]]
+    assert first - last < 0.3 * (stands[0.0].mean(axis=0)[[0, -1]] @ [1.0, -1.0])
+
+
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_clicks_of_every_kind_are_as_likely_as_it_is_said(kind):
     world = ClickWorld(5, kind=kind, queries=10, pages_a_day=4000)

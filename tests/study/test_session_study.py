@@ -205,10 +205,3 @@ def test_material_is_read_as_its_columns_tell(tmp_path, logs):
         assert material.train_sessions == material.test_sessions == logs[0]
         assert material.unlabeled_sessions == logs[2]
         assert material.train_utterances is None
-
-
-def test_pages_are_not_studied(tmp_path):
-    path = tmp_path / "pages.tsv"
-    path.write_text("qid\tdocs\tclicks\n7\t1 2\t0 1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="utterances or sessions; these are pages"):
-        read_material(path, path)

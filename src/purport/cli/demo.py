@@ -24,7 +24,7 @@ def demo(
 ) -> None:
     """Show everything on invented data.
 
-    Writes a report, two models and the data, and says how to go on with them.
+    Writes a report, three models and the data, and says how to go on with them.
     """
     _check_folder(out, force)
     from purport.study.demonstration import demonstrate
@@ -34,13 +34,18 @@ def demo(
     say(f"\nWritten to {out}:", quiet)
     for name, what in made.files.items():
         say(f"  {name:<24} {what}", quiet)
-    model, data = shlex.quote(str(out / "slots-model")), shlex.quote(str(out))
+    model, sessions, clicks, data = (
+        shlex.quote(str(out / name))
+        for name in ("slots-model", "sessions-model", "clicks-model", "")
+    )
     say(
         f"\nOpen {out / 'report.html'} in a browser. Then try:\n"
         f"  purport label {model} {data}/new.jsonl\n"
         f"  purport evaluate {model} {data}/test.jsonl\n"
         f"  purport inspect {model} --label B-artist\n"
-        f"  purport evaluate {shlex.quote(str(out / 'sessions-model'))} {data}/test-sessions.jsonl",
+        f"  purport evaluate {sessions} {data}/test-sessions.jsonl\n"
+        f"  purport evaluate {clicks} {data}/test-pages.tsv\n"
+        f"  purport relevance {clicks} --query q2 --top 5",
         quiet,
     )
 

@@ -14,7 +14,8 @@ from purport.errors import InputError
 
 def study(
     train: Annotated[
-        str, typer.Argument(metavar="TRAIN", help="Utterances or sessions to learn from.")
+        str,
+        typer.Argument(metavar="TRAIN", help="Utterances, sessions or result pages to learn from."),
     ],
     test: Annotated[str, typer.Argument(metavar="TEST", help="Others of the kind, to test on.")],
     out: Annotated[
@@ -45,8 +46,9 @@ def study(
 ) -> None:
     """Train and test on your data and write a report.
 
-    Of utterances it studies slots, of sessions the labels of steps. The report is one HTML file
-    that needs no network. It never shows what fewer than five different people sent.
+    Of utterances it studies slots, of sessions the labels of steps, of result pages the clicks. The
+    report is one HTML file that needs no network. It never shows what fewer than five different
+    people sent.
     """
     check_output_file(out, force)
     from purport.study.pipeline import run_study, write_report
@@ -54,7 +56,7 @@ def study(
 
     material = read_material(train, test, unlabeled, held and held.value, on_error.value)
     if groups is not None and material.train_sessions is None:
-        raise InputError("--groups is for sessions; the files hold utterances. Leave it out.")
+        raise InputError("--groups is for sessions; the files hold none. Leave it out.")
     outcomes = run_study(material, n_threads=threads, verbose=not quiet, groups=groups)
     subject = f"{Path(train).name} and {Path(test).name}"
     write_report(outcomes, out, subject, overwrite=force)

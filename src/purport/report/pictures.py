@@ -1,4 +1,4 @@
-"""Pictures as SVG inside the page: bars with intervals, and a curve; no script, no library.
+"""Pictures as SVG inside the page: bars and dots with intervals, a curve; no script, no library.
 
 Colours come from the page's style sheet, so that a picture follows light, dark and print. Each has
 a title and a description for those who do not see it.
@@ -82,6 +82,59 @@ def _bar(row: Bar, top: float, left: float, x: Scale) -> list[Markup]:
         ]
     drawn.append(text(x(1) + 12, middle + 4.5, row.note, "start", "note"))
     return drawn
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value on a scale of its own, its interval and a note behind it.
+
+    Examples
+    --------
+    >>> Dot("UBM", 0.02, 0.01, 0.03).value
+    0.02
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    note: str = ""
+
+
+def dots(rows: Sequence[Dot], title: str, description: str) -> Markup:
+    """Draw values with their intervals, one a row, beside a line at 0.
+
+    Examples
+    --------
+    >>> picture = dots([Dot("UBM", 0.02, 0.01, 0.03)], "Gain", "One dot a model.")
+    >>> str(picture).count("<circle")
+    1
+    """
+    left = margin([row.label for row in rows])
+    right = WIDTH - margin([row.note for row in rows])
+    top, bottom = 8.0, 8.0 + ROW * len(rows)
+    marks = round_marks([0.0, *(end for row in rows for end in (row.value, row.low, row.high))])
+
+    def x(value: float) -> float:
+        return left + 8 + (right - left - 16) * _share(value, marks)
+
+    drawn: list[Markup] = []
+    for mark in marks:
+        drawn.append(line(x(mark), top, x(mark), bottom, "grid" if mark else "axis"))
+        drawn.append(text(x(mark), bottom + 18, f"{mark:g}", "middle", "tick"))
+    for number, row in enumerate(rows):
+        middle = top + ROW * number + ROW / 2
+        drawn += [
+            text(left - 8, middle + 4.5, shortened(row.label), "end", "label"),
+            line(x(row.low), middle, x(row.high), middle, "whisker"),
+            *(
+                line(x(end), middle - 4, x(end), middle + 4, "whisker")
+                for end in (row.low, row.high)
+            ),
+            element("circle", cx=x(row.value), cy=middle, r=5, class_="dot"),
+            text(right + 12, middle + 4.5, row.note, "start", "note"),
+        ]
+    return picture(WIDTH, bottom + 26, title, description, drawn)
 
 
 def curve(

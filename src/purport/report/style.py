@@ -8,13 +8,13 @@ STYLE: Final = """
 :root {
   --paper: #fdfdfb; --ink: #1d2327; --soft: #59636b; --rule: #d9dee2; --panel: #f1f4f6;
   --bar: #3d7ea6; --whisker: #12283a; --floor: #a8480d; --warn: #a8480d;
-  --tint: 90%; --tone: 62%; --letter: 20%;
+  --tint: 90%; --tone: 62%; --letter: 20%; --way: 40%;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14181b; --ink: #e7ebee; --soft: #a5b0b8; --rule: #343c42; --panel: #1d2327;
     --bar: #4a8fba; --whisker: #f0f4f7; --floor: #f0a05c; --warn: #f0a05c;
-    --tint: 24%; --tone: 36%; --letter: 90%;
+    --tint: 24%; --tone: 36%; --letter: 90%; --way: 68%;
   }
 }
 * { box-sizing: border-box; }
@@ -62,6 +62,15 @@ figure { margin: 0.75rem 0; overflow-x: auto; }
 .picture .whisker { stroke: var(--whisker); stroke-width: 1.5; }
 .picture .floor { stroke: var(--floor); stroke-width: 3; }
 .picture .curve { fill: none; stroke: var(--bar); stroke-width: 2.5; stroke-linejoin: round; }
+.picture .way {
+  fill: none; stroke: hsl(var(--hue) 65% var(--way)); stroke-width: 2.5; stroke-linejoin: round;
+}
+.picture .way.hue1 { stroke-dasharray: 9 3; }
+.picture .way.hue2 { stroke-dasharray: 4 3; }
+.picture .way.hue3 { stroke-dasharray: 9 3 2 3; }
+.picture .way.plain { stroke: var(--soft); stroke-dasharray: 1 4; stroke-linecap: round; }
+.picture .name { fill: hsl(var(--hue) 65% var(--way)); }
+.picture .name.plain { fill: var(--soft); }
 .picture .dot { fill: var(--bar); }
 .picture.narrow { max-width: 34rem; min-width: 0; }
 .picture .ideal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4; }
@@ -118,7 +127,7 @@ summary { cursor: pointer; color: var(--soft); }
   :root {
     --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --panel: #f4f4f4;
     --bar: #3d7ea6; --whisker: #000; --floor: #a8480d; --warn: #a8480d;
-    --tint: 90%; --tone: 62%; --letter: 20%;
+    --tint: 90%; --tone: 62%; --letter: 20%; --way: 36%;
   }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -35,7 +35,7 @@ from purport.estimator.constraints import (
 from purport.records.columns import frozen, positions_of
 from purport.records.ids import Ids
 from purport.records.pages import Pages
-from purport.simulate.shelves import Shelf
+from purport.simulate.shelves import NOISE, Shelf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +52,7 @@ _INVENTED: dict[str, Constraint] = {
     "queries": Whole(low=1),
     "docs": Whole(low=1),
     "names": BOOLEAN,
+    "disorder": Number(low=0.0),
 }
 _KNOBS: dict[str, Constraint] = {
     "pages_a_day": Whole(1, PAGE_IDS),
@@ -88,6 +89,9 @@ class ClickWorld:
     swaps : float
         The share of pages whose results are shuffled. At 0, a document keeps its ranks, and what
         is due to it and what to the rank can hardly be told apart.
+    disorder : float
+        How far rankings are from the order of what attracts. At 0 they are that order; the higher,
+        the more often what attracts stands low, and click rates mislead.
 
     Examples
     --------
@@ -114,11 +118,19 @@ class ClickWorld:
         churn: float = 0.0,
         position_bias: float = 1.0,
         swaps: float = 0.25,
+        disorder: float = NOISE,
     ) -> None:
-        given = {"seed": seed, "queries": queries, "docs": docs, "names": names, "kind": kind}
+        given = {
+            "seed": seed,
+            "queries": queries,
+            "docs": docs,
+            "names": names,
+            "kind": kind,
+            "disorder": disorder,
+        }
         check_parameters("ClickWorld", given, _INVENTED)
         chance = np.random.default_rng([seed, 0])
-        shelf = Shelf.invented(KINDS[kind], queries, docs, names, chance)
+        shelf = Shelf.invented(KINDS[kind], queries, docs, names, chance, disorder)
         self._begin("ClickWorld", shelf, seed, pages_a_day, drift, churn, position_bias, swaps)
 
     @classmethod

@@ -33,7 +33,7 @@ ZIPF = 1.1
 LOGITS = (-0.8, 1.2)
 """Mean and deviation of the invented attractiveness."""
 NOISE = 0.8
-"""Of rankings, beside the deviation of what is attractive."""
+"""Of rankings, beside the deviation of what is attractive, unless the user says."""
 SATISFIED = (0.0, 1.0)
 """Mean and deviation of the logits of the invented satisfaction."""
 
@@ -75,12 +75,18 @@ class Shelf:
 
     @classmethod
     def invented(
-        cls, kind: Kind, queries: int, docs: int, has_names: bool, chance: np.random.Generator
+        cls,
+        kind: Kind,
+        queries: int,
+        docs: int,
+        has_names: bool,
+        chance: np.random.Generator,
+        noise: float = NOISE,
     ) -> Shelf:
         """Invent queries, most of them rare, with documents of their own."""
         length = min(LENGTH, docs)
         logits = chance.normal(*LOGITS, (queries, docs))
-        noisy = logits[:, None] + NOISE * chance.normal(size=(queries, RANKINGS, docs))
+        noisy = logits[:, None] + noise * chance.normal(size=(queries, RANKINGS, docs))
         order = np.argsort(-noisy, axis=2)[:, :, :length]
         slots = (order + docs * np.arange(queries)[:, None, None]).ravel()
         popular = np.arange(1.0, queries + 1.0) ** -ZIPF

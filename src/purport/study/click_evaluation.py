@@ -28,6 +28,8 @@ CONFIDENCE = 0.95
 SAMPLES = 1000
 MOST_SUMS = 1 << 22
 """So many sums of draws are held at once."""
+MOST_OWNERS = 20_000
+"""Of more queries a study draws some together: intervals hardly change, and draws stay quick."""
 MOST_RANKS = 20
 """So many ranks are shown to people; programs get all."""
 LIKELIHOOD = "log-likelihood"
@@ -178,7 +180,7 @@ def evaluate_clicks(
         raise InputError("There is not one page to test on. Give some.")
     log = model._log(pages, "evaluate")
     owners = np.unique(pages.queries.codes, return_inverse=True)[1]
-    sums = _Sums(log, owners)
+    sums = QuerySums(log, owners)
     shown = np.bincount(log.ranks)
     rates = np.bincount(log.ranks, log.clicks) / shown
     systems = [sums.of(model, pages), sums.of_rates(rates)]
@@ -223,11 +225,31 @@ def evaluate_clicks(
     )
 
 
-class _Sums:
+def owners_of(pages: Pages) -> NDArray[np.int64]:
+    """Return the number of the query, or of some queries together, of each page.
+
+    Examples
+    --------
+    >>> owners_of(Pages.from_lists(["b", "a", "b"], [[1]] * 3, [[0]] * 3)).tolist()
+    [0, 1, 0]
+    """
+    _, numbers = np.unique(pages.queries.codes, return_inverse=True)
+    found: NDArray[np.int64] = numbers.astype(np.int64) % MOST_OWNERS
+    return found
+
+
+class QuerySums:
     """What all measures of some pages are made of, summed up by query.
 
     Columns: pages, their log-likelihoods; for each rank the results there, and the logarithms of
     conditional and of marginal probabilities.
+
+    Parameters
+    ----------
+    log : Log
+        The pages.
+    owners : (N,) int64
+        The number of the query of each page, or of some queries that are drawn together.
     """
 
     def __init__(self, log: Log, owners: NDArray[np.int64]) -> None:

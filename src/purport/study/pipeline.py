@@ -9,11 +9,11 @@ from datetime import datetime
 from purport.errors import InputError
 from purport.estimator.progress import Verbosity
 from purport.report.page import page, write_page
-from purport.study import sessions, slots
+from purport.study import clicks, sessions, slots
 from purport.study.stages import Material, Outcome, Settings, Stage
 from purport.version import VERSION
 
-STAGES: tuple[Stage, ...] = (slots.STAGE, sessions.STAGE)
+STAGES: tuple[Stage, ...] = (slots.STAGE, sessions.STAGE, clicks.STAGE)
 
 
 def run_study(

@@ -6,18 +6,54 @@ A new task adds a file with a `run(material, settings)` and a line in
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from purport.errors import InputError
 from purport.estimator.base import Estimator
 from purport.estimator.progress import Verbosity
+from purport.records.pages import Pages
+from purport.records.records import Records
 from purport.records.sessions import Sessions
 from purport.records.sources import OnError, Sources
 from purport.records.telling import KINDS, told_records
 from purport.records.utterances import Utterances
 from purport.report.page import Section
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Attractiveness:
+    """How attractive documents truly are to those who ask a query, as invented data know it.
+
+    Attributes
+    ----------
+    queries, docs : list of P str
+        The pairs.
+    shares : (P,) float64
+        Of each pair.
+
+    Examples
+    --------
+    >>> truth = Attractiveness(["cats", "dogs"], ["a", "a"], np.array([0.2, 0.7]))
+    >>> truth.of(["dogs", "fish"], ["a", "b"]).tolist()
+    [0.7, nan]
+    """
+
+    queries: Sequence[str]
+    docs: Sequence[str]
+    shares: NDArray[np.float64]
+
+    def of(self, queries: Sequence[str], docs: Sequence[str]) -> NDArray[np.float64]:
+        """Return that of some pairs; NaN where it is not known."""
+        pairs = zip(self.queries, self.docs, strict=True)
+        known = dict(zip(pairs, self.shares.tolist(), strict=True))
+        return np.array([known.get(pair, np.nan) for pair in zip(queries, docs, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -32,6 +68,10 @@ class Material:
         The same.
     unlabeled_sessions : Sessions or None
         To learn from, without labels.
+    train_pages, test_pages : Pages or None
+        To learn from, and to test on.
+    attractiveness : Attractiveness or None
+        What is true of the documents on pages, where they are invented.
     invented : bool
         Whether nobody has ever said these words, so that a report may show them.
 
@@ -46,6 +86,9 @@ class Material:
     train_sessions: Sessions | None = None
     test_sessions: Sessions | None = None
     unlabeled_sessions: Sessions | None = None
+    train_pages: Pages | None = None
+    test_pages: Pages | None = None
+    attractiveness: Attractiveness | None = None
     invented: bool = False
 
 
@@ -56,13 +99,13 @@ def read_material(
     held: str | None = None,
     on_error: OnError = "raise",
 ) -> Material:
-    """Read the data of a study from files of utterances, or of sessions.
+    """Read the data of a study from files of utterances, of sessions, or of result pages.
 
     Parameters
     ----------
     train, test, unlabeled : path
         To learn from, to test on, and without labels.
-    held : "utterances" or "sessions", optional
+    held : "utterances", "sessions" or "pages", optional
         What the files hold; None tells it by the columns of `train`.
     on_error : "raise" or "skip"
         What happens to a bad row.
@@ -76,24 +119,28 @@ def read_material(
     Sessions(1 records, 1 steps; with obs, label)
     """
     given = told_records(train, on_error) if held is None else KINDS[held].read(train, on_error)
-    if not isinstance(given, Utterances | Sessions):
-        raise InputError(
-            f"A study looks at utterances or sessions; these are {type(given).__name__.lower()}."
-            " Give files of one of these."
-        )
     kind = type(given)
-    tested = kind.read(test, on_error)
-    more = None if unlabeled is None else kind.read(unlabeled, on_error)
-    if isinstance(given, Sessions) and isinstance(tested, Sessions):
-        assert more is None or isinstance(more, Sessions)
-        return Material(train_sessions=given, test_sessions=tested, unlabeled_sessions=more)
-    if more is not None:
+    if unlabeled is not None and not isinstance(given, Sessions):
         raise InputError(
             "Records without labels are learnt from in studies of sessions alone; leave"
             " --unlabeled out."
         )
-    assert isinstance(given, Utterances) and isinstance(tested, Utterances)
-    return Material(given, tested)
+    material = _material(given, kind.read(test, on_error))
+    if unlabeled is None:
+        return material
+    return replace(material, unlabeled_sessions=Sessions.read(unlabeled, on_error))
+
+
+def _material(train: Records, test: Records) -> Material:
+    """Put records where their kind has its place."""
+    match train, test:
+        case Utterances(), Utterances():
+            return Material(train_utterances=train, test_utterances=test)
+        case Sessions(), Sessions():
+            return Material(train_sessions=train, test_sessions=test)
+        case Pages(), Pages():
+            return Material(train_pages=train, test_pages=test)
+    raise InputError(f"A study does not look at {type(train).__name__.lower()}.")
 
 
 @dataclass(frozen=True)
