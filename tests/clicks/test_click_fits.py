@@ -29,7 +29,7 @@ from purport.fold.thread_engine import threads
 from purport.records.pages import Pages
 
 HIDDEN = ("UBM", "PBM", "DBN", "CCM")
-COUNTED = tuple(name for name in clicks.__all__ if name not in HIDDEN)
+COUNTED = tuple(name for name in KINDS if name not in HIDDEN)
 HELD = (0.5, 2.0)
 
 
@@ -146,7 +146,7 @@ def parts_by_day(name: str, days: int) -> tuple[ClickState, list[Any], list[list
     return state, whole, buckets
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_day_buckets_merge_in_any_order(name: str) -> None:
     state, whole, buckets = parts_by_day(name, 4)
     held = held_by(state, learns_priors=state.width > 0)
@@ -174,7 +174,7 @@ def test_day_buckets_merge_in_any_order(name: str) -> None:
                 np.testing.assert_array_equal(found[key][:, kept], expected[key][:, kept])
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_shards_change_no_more_than_rounding(name: str) -> None:
     log = drawn_pages.log(150, seed=5)
     one, many = (new(name, prior=HELD, shards=n).fit(log, tol=1e-3) for n in (1, 7))
@@ -264,7 +264,7 @@ def test_counting_takes_one_round(name: str) -> None:
     assert model.history_[0].keys() == {"change", "seconds"}
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_fit_refuses_what_makes_no_sense(name: str) -> None:
     log = drawn_pages.log(5)
     for setting, said in (
@@ -293,7 +293,7 @@ def test_fit_refuses_what_makes_no_sense(name: str) -> None:
         fitted.perplexity(log, kind="both")
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_no_pages(name: str) -> None:
     log = drawn_pages.log(20)
     nothing = log[:0]
@@ -311,7 +311,7 @@ def test_no_pages(name: str) -> None:
     assert_allclose(np.nanmax(begun.click_probabilities(log)), begun.click_probabilities(log)[0, 0])
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_before_a_fit_nothing_can_be_read(name: str) -> None:
     model = new(name)
     shared = ("examination_", "continuation_", "click_rates_")
@@ -332,7 +332,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_what_was_learnt_can_be_read(name: str) -> None:
     log = drawn_pages.log(60, seed=8)
     model = new(name, prior=HELD, ranks=4).fit(log, tol=1e-3)
@@ -361,7 +361,7 @@ def test_click_rates_are_those_of_the_log() -> None:
     assert_allclose(new("RCTR", prior=weak).fit(log).click_rates_[:7], expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_measures_of_pages_of_all_lengths(name: str) -> None:
     log = drawn_pages.log(120, seed=10)
     model = new(name, prior=HELD).fit(log[:80], tol=1e-3)
@@ -391,7 +391,7 @@ def test_measures_of_pages_of_all_lengths(name: str) -> None:
         assert model.perplexity(asked, kind) == pytest.approx(np.mean(at), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_simulated_clicks_are_as_likely_as_the_model_says(name: str) -> None:
     log = drawn_pages.log(200, seed=11)
     model = new(name, prior=HELD).fit(log, tol=1e-3)
@@ -416,7 +416,7 @@ def test_parameters_that_drew_clicks_are_found_again(name: str) -> None:
     assert_allclose(found.click_probabilities(log), truth.click_probabilities(log), atol=0.12)
 
 
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_who_is_not_known_is_expected_to_be_like_others(name: str) -> None:
     log = drawn_pages.log(300, seed=13)
     model = new(name).fit(log)

@@ -14,6 +14,7 @@ from oracle.click_stream import Stream
 
 import purport
 from purport import clicks
+from purport.clicks.kinds import KINDS
 from purport.clicks.model import BEFORE_ALL, ClickModel
 from purport.clicks.state import Priors
 from purport.errors import InputError, ParameterError
@@ -58,7 +59,7 @@ def cells_of(name: str, twin: Stream, ranks: int) -> list[float]:
 
 @pytest.mark.parametrize("prior", ["learned", HELD], ids=["learned", "held"])
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_one_shard_is_the_plain_twin(name: str, setting: dict[str, Any], prior: Any) -> None:
     ranks = 4  # fewer than the longest page has
     log = drawn_pages.log(230, seed=1, days=9)
@@ -95,7 +96,7 @@ CUTS = [0, 1, 2, 49, 50, 51, 130, 131, 230]
 
 @pytest.mark.parametrize("ids", ["", None], ids=["strings", "numbers"])
 @pytest.mark.parametrize("setting", SETTINGS[::2] + SETTINGS[-1:], ids=str)
-@pytest.mark.parametrize("name", clicks.__all__)
+@pytest.mark.parametrize("name", KINDS)
 def test_however_a_log_is_cut_the_bits_are_the_same(
     name: str, setting: dict[str, Any], ids: str | None, tmp_path: Path
 ) -> None:
@@ -229,7 +230,7 @@ def test_an_update_with_nothing_changes_nothing() -> None:
 
 def test_a_document_may_stand_on_a_page_twice() -> None:
     log = Pages.from_lists(["a"] * 40, [["x", "y", "x"]] * 40, [[0, 1, 1], [1, 0, 0]] * 20)
-    for name in clicks.__all__:
+    for name in KINDS:
         for model in (new(name).fit(log), new(name).update(log), new(name).update(log, 0.1)):
             probabilities = model.click_probabilities(log)
             assert np.all((probabilities > 0.0) & (probabilities < 1.0))

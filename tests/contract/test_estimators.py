@@ -16,6 +16,7 @@ import pytest
 
 import purport
 from purport import clicks
+from purport.clicks.kinds import KINDS
 from purport.errors import InputError, NotFittedError, ParameterError
 from purport.estimator.base import Estimator
 from purport.features.rows import Rows
@@ -377,7 +378,7 @@ CASES = {
 }
 CASES |= {
     name: click_case(getattr(clicks, name), {"prior": (0.4, 3.0), "ranks": 4, "shards": 3})
-    for name in clicks.__all__
+    for name in KINDS
 }
 CASES |= {
     "UBM that chooses priors": click_case(clicks.UBM, {}),
