@@ -40,7 +40,7 @@ def made_pages(count: int, seed: int) -> Pages:
         [f"{SECRET} {number}" for number in asked.tolist()],
         [f"{SECRET}-{doc}" for doc in (shown + 10 * asked[:, None]).ravel().tolist()],
         (chance.random((count, 4)) < worth).ravel(),
-        times=np.arange(count) * 60,
+        times=86_400 * (1 + 5 * seed) + np.arange(count) * 600,
         ids=[f"{seed}-{number}" for number in range(count)],
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Wanted:
 
 
 def relevances(model: ClickModel, wanted: Wanted | None = None) -> Iterator[dict[str, Any]]:
-    """Yield a row for each query and document, the best of each query first.
+    """Return a row for each query and document, the best of each query first.
 
     Flags: `new`, the model has not met the document for this query; `prior`, nothing was seen that
     tells how attractive it is; `few`, there is less evidence than was asked for; `tied`, the log
@@ -71,6 +72,13 @@ def relevances(model: ClickModel, wanted: Wanted | None = None) -> Iterator[dict
     if asked.queries is None and asked.docs is not None:
         raise InputError("Documents are worth something for a query. Say which, too.")
     check_listed(f"{type(model).__name__}.relevance", model._state, "", None)
+    rows = _all_rows(model, asked)
+    # The first one is asked for at once: what is refused is refused before anything is written.
+    first = next(rows, None)
+    return iter(()) if first is None else chain([first], rows)
+
+
+def _all_rows(model: ClickModel, asked: Wanted) -> Iterator[dict[str, Any]]:
     found: Iterable[tuple[str, Sequence[str] | None]] = _met(model)
     if asked.queries is not None:
         found = ((query, asked.docs) for query in asked.queries)
