@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -33,6 +34,7 @@ from purport.clicks.model import ClickModel
 from purport.clicks.models import UBM
 from purport.clicks.prequential import relearnt
 from purport.clicks.state import ClickState, Priors
+from purport.errors import ConvergenceWarning
 from purport.fold.thread_engine import threads
 from purport.records.pages import Pages
 from purport.simulate.clicks import ClickWorld
@@ -63,9 +65,11 @@ def run(setting: Setting) -> Iterator[Table]:
     rounds = 1 if setting.quick else 3
     took: dict[str, list[list[float]]] = {name: [] for name in systems}
     updated(learnt, days[: HISTORY + 1], 0.0)  # so that kernels are there
-    for _ in range(rounds):
-        for name, system in systems.items():
-            took[name].append(system())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for _ in range(rounds):
+            for name, system in systems.items():
+                took[name].append(system())
     total = {name: [sum(each) for each in found] for name, found in took.items()}
     rows = []
     for name in systems:
