@@ -48,6 +48,11 @@ class Way:
         What `update` is given; None if the model is not updated.
     latest : int or None
         From how many of the latest days it learns anew, 0 for all; None if it does not.
+
+    Examples
+    --------
+    >>> Way(update={"forget": 0.01}), Way(latest=7)
+    (Way(update={'forget': 0.01}, latest=None), Way(update=None, latest=7))
     """
 
     update: Mapping[str, Any] | None = None
@@ -93,6 +98,15 @@ class DriftReport:
         The log-likelihood of each page.
     queries : list of N
         The query of each page.
+
+    Examples
+    --------
+    >>> told = DriftReport(
+    ...     ("static", "online"), ("2026-01-31",), np.array([[-0.4, -0.3]]),
+    ...     np.array([[1.6, 1.5]]), np.zeros(2), (), np.array([[-0.4, -0.3]] * 2), ["cats", "dogs"],
+    ... )
+    >>> round(told.compare("online", "static").difference, 9)
+    0.1
     """
 
     ways: tuple[str, ...]
