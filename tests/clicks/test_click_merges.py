@@ -170,7 +170,7 @@ def test_what_does_not_fit_is_refused() -> None:
         ),
         (
             new("UBM").update(log, half_life_days=3.0),
-            "UBM.merge cannot add sums that grow old by calendar time (half_life_days): each pair"
+            "UBM.merge cannot add sums that grow old (half_life_days, or forget='auto'): each pair"
             " is of a day of its own. Learn from both logs.",
         ),
     ):
