@@ -189,3 +189,33 @@ def test_ids_match_across_numbers_and_strings() -> None:
     merged = new("DCTR").fit(numbers).merge(new("DCTR").fit(strings))
     assert set(sums(merged)) == {("7", "1"), ("7", "2"), ("8", "3"), ("7", "y"), ("x", "3")}
     assert sums(merged)["7", "2"][:2].tolist() == [1.0, 2.0]
+
+
+def test_models_that_have_forgotten_names_are_merged() -> None:
+    chance = np.random.default_rng(3)
+    logs = [
+        Pages.from_lists(
+            [f"q{number}" for number in chance.integers(0, 30, 300)],
+            [[f"d{doc}" for doc in chance.permutation(40)[:3]] for _ in range(300)],
+            chance.integers(0, 2, (300, 3)).tolist(),
+        )
+        for _ in range(2)
+    ]
+    bounded = [clicks.DCTR((0.4, 2.0), sync_every=50, max_pairs=60).update(log) for log in logs]
+    first, second = bounded
+    apart = [
+        {
+            (query, doc): model.relevance(query, [doc], interval=0.9)
+            for query in {f"q{number}" for number in range(30)}
+            for doc in model.relevance(query).docs
+        }
+        for model in bounded
+    ]
+    first.set_params(max_pairs=None)
+    second.set_params(max_pairs=None)
+    first.merge(second)
+    for (query, doc), told in apart[1].items():
+        merged = first.relevance(query, [doc], interval=0.9)
+        before = apart[0].get((query, doc))
+        looks = told.evidence[0] + (0.0 if before is None else before.evidence[0])
+        assert merged.evidence[0] == pytest.approx(looks)

@@ -26,12 +26,12 @@ def add_state(state: ClickState, other: ClickState) -> None:
 
     A pair that is new here brings its prior along.
     """
-    queries = _translation(state.query_names, other.query_names)
-    docs = _translation(state.doc_names, other.doc_names)
     for table in other.tables:
-        known = _translated(table.query_keys[: table.queries, 0], queries)
+        known = _translated(
+            table.query_keys[: table.queries, 0], state.query_names, other.query_names
+        )
         owners = table.pair_keys[: table.pairs, 0]
-        shown = _translated(table.pair_keys[: table.pairs, 1], docs)
+        shown = _translated(table.pair_keys[: table.pairs, 1], state.doc_names, other.doc_names)
         shards = mixed_numbers(known, len(state.tables))
         for shard, into in enumerate(state.tables):
             here = shards == shard
@@ -88,13 +88,11 @@ def _add_table(
         into.kept[to[is_new], of + PRIOR] = table.kept[pairs[is_new], of + PRIOR]
 
 
-def _translation(names: Names, others: Names) -> NDArray[np.int64]:
-    """Return what the strings of another table of names are numbered here, in their order."""
-    return names.numbers(list(others.known))
-
-
-def _translated(numbers: NDArray[np.int64], translation: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return numbers of the other table as they are here; whole numbers are the same in both."""
+def _translated(numbers: NDArray[np.int64], names: Names, others: Names) -> NDArray[np.int64]:
+    """Return numbers of the other names as they are here; whole numbers are the same in both."""
     found = numbers.copy()
-    found[numbers < 0] = translation[-1 - numbers[numbers < 0]]
+    strings = np.flatnonzero(numbers < 0)
+    different, back = np.unique(-numbers[strings], return_inverse=True)
+    # In the order in which they came there.
+    found[strings] = names.numbers(others.strings((-different).tolist()))[back]
     return found

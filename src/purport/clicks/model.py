@@ -415,6 +415,8 @@ class ClickModel(Estimator):
         self._check_mergeable(other)
         every, seen = self._writer.every, self._writer.seen + other._writer.seen
         add_state(self._state, other._state)
+        if self.max_pairs is not None:
+            self._state.evict(self.max_pairs)
         self._writer = Writer(self._state, every)
         self._writer.seen = seen
         self._counts = {name: count + other._counts[name] for name, count in self._counts.items()}
