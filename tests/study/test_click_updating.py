@@ -223,3 +223,24 @@ def test_a_mark_holds_no_word_of_the_log_and_no_folder(tmp_path: Path) -> None:
 def test_what_says_nothing_of_forgetting_is_refused(said: str) -> None:
     with pytest.raises(InputError, match="--forget takes auto, a share, or two"):
         forgetting(said)
+
+
+def test_forgetting_that_finds_its_rate_goes_on_from_a_snapshot_to_the_same_bits(
+    place: Path,
+) -> None:
+    log, how = place / "new.tsv", Stream(forget="auto", every=100)
+    whole, cut = place / "whole", place / "cut"
+    shutil.copytree(place / "model", whole)
+    shutil.copytree(place / "model", cut)
+    update_model(whole, [str(log)], how)
+    good = log.read_text(encoding="utf-8")
+    rows = lines(200, 700)
+    rows[350] = "s\t1\tq\ta b\t1\n"
+    log.write_text(HEADER + "".join(rows), encoding="utf-8")
+    with pytest.raises(RecordError, match="row 352"):
+        update_model(cut, [str(log)], how)
+    assert load_click_model(cut).pages_seen_ == 500
+    log.write_text(good, encoding="utf-8")
+    update_model(cut, [str(log)], how)
+    assert bits_of(cut) == bits_of(whole)
+    assert load_click_model(cut).rate_ in load_click_model(cut).rates_tried_
