@@ -60,6 +60,14 @@ def relevance(
         int | None,
         typer.Option(metavar="N", min=1, help="So many documents of each query at most."),
     ] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LOG",
+            help="Pages that tell which documents cannot be told from their position; those are"
+            " marked. May be repeated.",
+        ),
+    ] = None,
     out: Annotated[
         str,
         typer.Option(
@@ -80,7 +88,7 @@ def relevance(
 
     A row for each query and document: relevance, the bounds between which it lies, how many results
     speak for it, and flags: new, never met; prior, nothing seen that tells; few, less evidence than
-    asked for; tied, not to be told from its position.
+    asked for; tied, with --log, not to be told from its position.
     """
     kind = _kind(out, to)
     if out not in STANDARD_OUTPUTS:
@@ -90,7 +98,12 @@ def relevance(
     from purport.study.relevances import Wanted, json_lines, relevances, tsv_lines
 
     wanted = Wanted(query, docs, interval, min_evidence, top)
-    rows = relevances(load_click_model(model), wanted)
+    learnt = load_click_model(model)
+    if log:
+        from purport.records.pages import Pages
+
+        learnt.identifiability(Pages.read(log))
+    rows = relevances(learnt, wanted)
     lines = tsv_lines(rows) if kind is Written.tsv else json_lines(rows)
     if out in STANDARD_OUTPUTS:
         write_lines(lines)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purport.clicks.evidence import EvidenceWriter, forget_what_was_not_seen
+from purport.clicks.online import NO_DAY
 from purport.clicks.pairs import PairTable
 from purport.clicks.scores import page_log_likelihoods
 from purport.clicks.state import ClickState
@@ -54,7 +55,8 @@ class Candidates:
     Attributes
     ----------
     moment : int
-        The day that was met last, or the number of the stretch of pages; 0 before there was one.
+        The day that was met last, or the number of the stretch of pages; `NO_DAY` before there was
+        one.
     scores : (C,) float64
         The log-likelihood of the pages foretold so far, those of long ago counting less.
     foretold : float
@@ -63,7 +65,7 @@ class Candidates:
 
     def __init__(self, rates: Sequence[float], writers: list[EvidenceWriter], by_day: bool) -> None:
         self.rates, self.writers, self.by_day = tuple(rates), writers, by_day
-        self.moment, self.foretold = 0, 0.0
+        self.moment, self.foretold = NO_DAY, 0.0
         self.scores = np.zeros(len(self.rates))
 
     @classmethod
@@ -125,7 +127,7 @@ class Candidates:
         """
         for moment, part in self._parts(log, days):
             # At the very beginning no time has passed.
-            passed = moment - self.moment if self.moment else 1
+            passed = moment - self.moment if self.moment != NO_DAY else 1
             if passed > 0:
                 self.moment = moment
                 self.scores *= REMEMBERED**passed
@@ -136,7 +138,8 @@ class Candidates:
                 self.scores[number] += told.sum()
                 writer.write(part, (0.0, 0.0), engine)
                 if self.by_day:
-                    writer.learnt_until(moment)
+                    # What it knows of pairs is of that day, too: `wander` has seen to it.
+                    writer.day = moment
             self.foretold += len(part)
 
     def _parts(self, log: Log, days: NDArray[np.int64]) -> Iterator[tuple[int, Log]]:
@@ -145,7 +148,7 @@ class Candidates:
         if not self.by_day:
             writer = self.writer
             moments = 1 + (writer.seen + np.arange(len(log))) // writer.every
-        borders = np.flatnonzero(np.diff(moments, prepend=-1))
+        borders = np.flatnonzero(np.diff(moments, prepend=moments[:1] - 1))
         for first, last in zip(borders, [*borders[1:], len(log)], strict=True):
             yield int(moments[first]), log.take(np.arange(first, last))
 

@@ -32,7 +32,6 @@ import numpy as np
 from purport.clicks.cells import Cells
 from purport.clicks.kinds import CASCADE, CCM, DBN, DCM, DCTR, UBM
 from purport.clicks.log import Log
-from purport.clicks.names import Names
 from purport.clicks.pairs import LEAST, MOST
 from purport.clicks.state import ClickState
 
@@ -270,13 +269,17 @@ class LogAndPairs:
     def of(cls, state: ClickState, pages: Pages) -> LogAndPairs:
         """Give the pairs of pages numbers."""
         own = ClickState(state.kind, state.ranks, 1, state.priors)
-        own.query_names = Names(state.query_names.known)
-        own.doc_names = Names(state.doc_names.known)
+        own.query_names, own.doc_names = state.query_names.copy(), state.doc_names.copy()
         log = own.log_of(pages, grows=True)
         _, _, pairs = own.find(log, grows=True)
         table = own.tables[0]
         keys = table.pair_keys[: table.pairs]
         return cls(log, pairs, table.query_keys[keys[:, 0], 0], keys[:, 1].copy())
+
+    def ties(self, state: ClickState, tied: NDArray[np.bool_]) -> Ties:
+        """Return the ties of pairs whose ids the model knows; it numbers others when they come."""
+        known = state.query_names.knows(self.queries) & state.doc_names.knows(self.docs)
+        return Ties.of(self.queries[known], self.docs[known], tied[known])
 
 
 def _of_cells(model: str, state: ClickState, told: LogAndPairs) -> Identifiability:
@@ -336,7 +339,7 @@ def _of_cells(model: str, state: ClickState, told: LogAndPairs) -> Identifiabili
         cells=rows,
         explanation="Clicks tell attraction times examination; documents seen at several ranks"
         " tell them apart.",
-        ties=Ties.of(told.queries, told.docs, tied),
+        ties=told.ties(state, tied),
     )
 
 
@@ -450,7 +453,7 @@ def _of_descent(model: str, state: ClickState, told: LogAndPairs) -> Identifiabi
         components=(),
         cells=(),
         explanation=_EXPLAINED.get(kind, _COUNTED) if state.width else _NO_PAIRS,
-        ties=Ties.of(told.queries, told.docs, ~sure),
+        ties=told.ties(state, ~sure),
     )
 
 

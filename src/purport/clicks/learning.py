@@ -151,7 +151,9 @@ def _some_queries(log: Log) -> Log:
     parts = -(-len(log) // ENOUGH)
     if parts == 1:
         return log
-    return log.take(np.flatnonzero(mixed_numbers(log.queries, parts) == 0))
+    chosen = np.flatnonzero(mixed_numbers(log.queries, parts) == 0)
+    # Of few queries with many pages each it may be none: then the first pages have to do.
+    return log.take(chosen if len(chosen) >= ENOUGH // TURNS else np.arange(ENOUGH))
 
 
 def _turns(log: Log) -> Iterator[tuple[Log, Log]]:

@@ -18,7 +18,7 @@ from purport.clicks.learning import choose_priors
 from purport.clicks.log import Log, days_of
 from purport.clicks.merging import add_state
 from purport.clicks.names import Names
-from purport.clicks.online import NO_DAYS, Writer
+from purport.clicks.online import NO_DAY, NO_DAYS, Writer
 from purport.clicks.pairs import PairTable
 from purport.clicks.relevance import Relevance, relevance_of
 from purport.clicks.seen_pages import SeenPages
@@ -53,7 +53,7 @@ BEFORE_ALL = Priors(0.3, 1.0, 0.5, (4.0, 4.0), 8.0)
 
 _SHARE = Number(low=0.0, high=1.0, below=True)
 _LEARNT: dict[str, Constraint] = {"max_iter": Whole(low=1), "tol": Number(low=0.0)}
-_NEED_A_PAGE = ("fit", "log_likelihood", "perplexity")
+_NEED_A_PAGE = ("fit", "log_likelihood", "perplexity", "identifiability")
 _KIND = {"kind": OneOf(("conditional", "marginal"))}
 
 
@@ -168,6 +168,9 @@ class ClickModel(Estimator):
         check_parameters(f"{self._owner}.fit", {"max_iter": max_iter, "tol": tol}, _LEARNT)
         self._check_pages(pages, "fit")
         working = engine or threads(self.n_threads)
+        seen = SeenPages(self.window)
+        fresh, given = seen.fresh(pages), len(pages)
+        pages = pages if fresh.all() else pages[fresh]
         state = self._new_state(pages)
         log = state.log_of(pages, grows=True)
         rounds, settled = max_iter, False
@@ -179,7 +182,8 @@ class ClickModel(Estimator):
             state.query_names, state.doc_names = names
         em = BatchEM(state, log, working)
         self._let_candidates_go()
-        self._begin(state, pages)
+        self._begin(state, pages, seen)
+        self.dropped_ = given - len(pages)
         self._take_rounds(em, rounds, settled, tol)
         if pages.times is not None and pages.timed.any():
             self._writer.learnt_until(int(days_of(pages.times[pages.timed]).max()))
@@ -271,13 +275,17 @@ class ClickModel(Estimator):
             raise ParameterError.for_value(owner, "half_life_days", half_life_days, words)
         check_parameters(owner, {"half_life_days": half_life_days}, allowed)
         self._check_pages(pages, "update")
+        # All that can be refused is refused before anything is changed.
+        days = NO_DAYS if half_life_days is None else self._days(pages, owner)
+        if is_auto:
+            self._check_candidates(pages, owner)
         if not self._is_fitted():
             state = self._new_state(pages)
-            self._begin(state, pages[:0])
-            self._writer = Writer(state, self.sync_every, self.max_pairs)
+            self._begin(state, pages[:0], SeenPages(self.window))
+            self._writer = Writer(state, self.sync_every)
             self.history_, self.converged_ = [], True
         working = engine or threads(self.n_threads)
-        days = NO_DAYS if half_life_days is None else self._days(pages, owner)
+        self._writer.most = self.max_pairs
         pages, days = self._fresh(pages, days)
         if is_auto:
             self._take_with_candidates(pages, working, owner)
@@ -285,7 +293,7 @@ class ClickModel(Estimator):
             self._let_candidates_go()
             shares = float(both[0]), float(both[1])
             for part in self._writer.stretches(len(pages)):
-                some = pages if self.max_pairs is None else pages[part]
+                some = pages if self._writer.most is None else pages[part]
                 log = self._state.log_of(some, grows=True)
                 self._writer.write(log, shares, working, days[part], half_life_days or 1.0)
         self._counts["pages"] += len(pages)
@@ -308,24 +316,27 @@ class ClickModel(Estimator):
         self._check_fitted()
         return self._counts["pages"]
 
-    def _take_with_candidates(self, pages: Pages, engine: Engine, owner: str) -> None:
+    def _check_candidates(self, pages: Pages, owner: str) -> None:
+        """Refuse what models that forget at several rates cannot take in."""
         if self.max_pairs is not None:
             raise InputError(
                 f"{owner}: forget='auto' keeps several states, which max_pairs does not bound."
                 " Give a rate, or leave max_pairs out."
             )
-        if not len(pages):
-            return
-        by_day = pages.times is not None and bool(pages.timed.any())
-        if self._candidates is None:
-            learnt = self._counts["days"] if by_day else self._counts["pages"] / self.sync_every
-            self._candidates = Candidates.of(self._state, self._writer, learnt, by_day)
-        elif self._candidates.by_day != by_day:
+        if len(pages) and self._candidates and self._candidates.by_day != _has_times(pages):
             held, given = ("times", "none") if self._candidates.by_day else ("no times", "some")
             raise InputError(
                 f"{owner}: the pages before had {held}, in column t; these have {given}. Update"
                 " with a number once, or give pages of one sort."
             )
+
+    def _take_with_candidates(self, pages: Pages, engine: Engine, owner: str) -> None:
+        if not len(pages):
+            return
+        by_day = _has_times(pages)
+        if self._candidates is None:
+            learnt = self._counts["days"] if by_day else self._counts["pages"] / self.sync_every
+            self._candidates = Candidates.of(self._state, self._writer, learnt, by_day)
         log = self._state.log_of(pages, grows=True)
         days = self._days(pages, owner) if by_day else NO_DAYS
         try:
@@ -355,8 +366,10 @@ class ClickModel(Estimator):
             raise InputError(
                 f"{owner}: half_life_days needs times, in column t; the pages have none."
             )
-        days = np.where(pages.timed, days_of(pages.times), 0)
-        days[0] = max(days[0], self._writer.day)
+        days = np.where(pages.timed, days_of(pages.times), NO_DAY)
+        days[0] = max(days[0], self._writer.day if self._is_fitted() else NO_DAY)
+        if days[0] == NO_DAY:
+            days[0] = days[np.argmax(pages.timed)]
         latest: NDArray[np.int64] = np.maximum.accumulate(days)
         return latest
 
@@ -375,13 +388,12 @@ class ClickModel(Estimator):
         priors = BEFORE_ALL if isinstance(self.prior, str) else Priors.held(*self.prior)
         return ClickState(self._kind, ranks, self.shards, priors)
 
-    def _begin(self, state: ClickState, pages: Pages) -> None:
+    def _begin(self, state: ClickState, pages: Pages, seen: SeenPages) -> None:
         self._state = state
         days = days_of(pages.times[pages.timed]) if pages.times is not None else NO_DAYS
         spanned = int(np.ptp(days)) + 1 if len(days) else 0
         self._counts = {"pages": len(pages), "results": len(pages.docs), "days": spanned}
-        self._seen, self._taken, self.dropped_ = SeenPages(self.window), [], 0
-        self._seen.fresh(pages[max(0, len(pages) - self.window) :])
+        self._seen, self._taken, self.dropped_ = seen, [], 0
         self._ties = None
 
     def merge(self, other: Self) -> Self:
@@ -389,7 +401,10 @@ class ClickModel(Estimator):
 
         Models that count become what one model of both logs would be. Where something is hidden,
         what each expected of its own log under its own parameters is added up. What is expected of
-        pairs, and how firmly, stays as it is here; a pair that is new brings its prior along.
+        pairs, and how firmly, stays as it is here; a pair that is new brings its prior along. So
+        the order of merging makes no difference where `prior` is given, and a little where each
+        model has learnt its own. What both have learnt counts as of the later of their last days.
+        Ids of pages that the other has seen are not taken over.
 
         Parameters
         ----------
@@ -417,8 +432,10 @@ class ClickModel(Estimator):
         add_state(self._state, other._state)
         if self.max_pairs is not None:
             self._state.evict(self.max_pairs)
-        self._writer = Writer(self._state, every)
+        day = max(self._writer.day, other._writer.day)
+        self._writer = Writer(self._state, every, self.max_pairs)
         self._writer.seen = seen
+        self._writer.learnt_until(day)
         self._counts = {name: count + other._counts[name] for name, count in self._counts.items()}
         self.converged_ = self.converged_ and other.converged_
         return self
@@ -433,7 +450,9 @@ class ClickModel(Estimator):
         other._check_fitted()
         for name in ("prior", "shards", "sync_every"):
             mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
+            if (tuple(mine) if isinstance(mine, list) else mine) != (
+                tuple(theirs) if isinstance(theirs, list) else theirs
+            ):
                 raise InputError(
                     f"{self._owner}.merge needs equal parameters; {name} is {shown(mine)} here and"
                     f" {shown(theirs)} there."
@@ -774,6 +793,10 @@ class ClickModel(Estimator):
             self._candidates = Candidates.restore(others, self._writer)
             self._writer = self._candidates.writer
             self._tell_rates()
+
+
+def _has_times(pages: Pages) -> bool:
+    return pages.times is not None and bool(pages.timed.any())
 
 
 def _under(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

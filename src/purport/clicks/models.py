@@ -32,6 +32,10 @@ class UBM(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -45,9 +49,13 @@ class UBM(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -87,6 +95,10 @@ class PBM(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -99,9 +111,13 @@ class PBM(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -141,6 +157,10 @@ class DBN(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -153,9 +173,13 @@ class DBN(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -196,6 +220,10 @@ class CCM(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -208,9 +236,13 @@ class CCM(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -251,6 +283,10 @@ class DCM(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -263,9 +299,13 @@ class DCM(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -305,6 +345,10 @@ class SDBN(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -315,9 +359,13 @@ class SDBN(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -349,6 +397,10 @@ class CascadeModel(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -359,9 +411,13 @@ class CascadeModel(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -393,6 +449,10 @@ class GCTR(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -405,9 +465,13 @@ class GCTR(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -446,6 +510,10 @@ class RCTR(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -458,9 +526,13 @@ class RCTR(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------
@@ -499,6 +571,10 @@ class DCTR(ClickModel):
         Parts into which queries are dealt, each of which has one writer in `update`.
     sync_every : int, default 8192
         After so many pages of `update` the writers tell each other what they learnt of cells.
+    max_pairs : int, optional
+        So many pairs are kept at most; those with the least evidence go first.
+    window : int, default 100000
+        A page whose id is among so many last ones is left out; 0 takes all.
     n_threads : int, optional
         Threads; None takes all cores. The result does not depend on it.
     verbose : bool, "bar" or "lines", default False
@@ -509,9 +585,13 @@ class DCTR(ClickModel):
     n_pairs_ : int
         How many pairs of a query and a document were met.
     history_ : list of dict
-        One a round of `fit`: change (the most that a cell moved), seconds.
+        One a round of `fit`: change (by how much cells moved, the mean over their uses), seconds.
     converged_ : bool
         Whether `fit` came to its end; False after an interruption, or at `max_iter`.
+    pages_seen_, dropped_ : int
+        How many pages were learnt from, and how many left out as they came twice.
+    rate_, rates_tried_ : float, dict
+        After ``update(forget="auto")``: the rate in use, and what each has foretold.
 
     Examples
     --------

@@ -81,6 +81,23 @@ class Names:
             for number in numbers
         ]
 
+    def copy(self) -> Names:
+        """Return the same names, to be added to by themselves."""
+        return Names(self.known, self.places, self.count)
+
+    def knows(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which numbers are those of ids that were met; whole numbers always are.
+
+        Examples
+        --------
+        >>> Names(["home"]).knows(np.array([7, -1, -2])).tolist()
+        [True, True, False]
+        """
+        known: NDArray[np.bool_] = (numbers >= 0) | np.isin(
+            -1 - numbers, np.array(self.places, np.int64)
+        )
+        return known
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that is known, the strings as UTF-8."""
         return {

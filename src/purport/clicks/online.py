@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_DAYS = np.empty(0, np.int64)
+NO_DAY = -(2**40)
+"""Before there was a day."""
 
 
 class Writer:
@@ -44,13 +46,14 @@ class Writer:
     seen : int
         How many pages of the log were taken in.
     day : int
-        Up to which day sums have grown old; 0 before there was one.
+        Up to which day sums have grown old; `NO_DAY` before there was one.
     aged : bool
         Whether they have.
     """
 
     def __init__(self, state: ClickState, every: int, most: int | None = None) -> None:
-        self.state, self.every, self.most, self.seen, self.day = state, every, most, 0, 0
+        self.state, self.every, self.most = state, every, most
+        self.seen, self.day = 0, NO_DAY
         self.aged = False
         self._base = state.sums.copy()
         self._begin()
@@ -59,7 +62,8 @@ class Writer:
     def after(cls, other: Writer) -> Self:
         """Go on where another writer is; what its shards have brought is summed up now."""
         writer = cls(other.state, other.every, other.most)
-        writer.seen, writer.day, writer.aged = other.seen, other.day, other.aged
+        writer.seen, writer.aged = other.seen, other.aged
+        writer.learnt_until(other.day)
         return writer
 
     def _begin(self) -> None:
@@ -180,7 +184,7 @@ class Writer:
 
         What was learnt before there was a day is taken to be of the first one.
         """
-        if self.day:
+        if self.day != NO_DAY:
             self.aged = True
             aged = 2.0 ** ((self.day - day) / half_life)
             self._base *= aged

@@ -164,7 +164,7 @@ def drift_report(
     history_days: int = 14,
     window_days: int = 7,
     *,
-    compared: Mapping[str, Way] | None = None,
+    compared: dict[str, Way] | None = None,
     fit: Mapping[str, Any] | None = None,
 ) -> DriftReport:
     """Foretell day after day of a log with models that are kept up to date in several ways.
@@ -214,16 +214,18 @@ def drift_report(
             " or a smaller history_days."
         )
     made = model() if isinstance(model, type) else type(model)(**model.get_params())
+    if compared is None:
+        compared = ways(window_days)
+        if made.max_pairs is not None:
+            # Of several states kept side by side none is bounded.
+            del compared[AUTO]
     learnt = made.fit(type(pages).concatenate(history), **(fit or {}))
-    told = [
-        _follow(learnt, way, parts, first + history_days)
-        for way in (compared or ways(window_days)).values()
-    ]
+    told = [_follow(learnt, way, parts, first + history_days) for way in compared.values()]
     days = [day for day in parts if day >= first + history_days]
     names = [datetime.fromtimestamp(day * SECONDS_A_DAY, UTC).date().isoformat() for day in days]
     asked = type(pages).concatenate(parts[day] for day in days).queries
     return DriftReport(
-        tuple(compared or ways(window_days)),
+        tuple(compared),
         tuple(names),
         np.stack([each.log_likelihoods for each in told], axis=1),
         np.stack([each.perplexities for each in told], axis=1),

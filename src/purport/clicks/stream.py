@@ -247,8 +247,7 @@ def age_pairs(
     for r in range(n if width else 0):
         p = np.uint32(pairs[first + r])
         if kept_days[p] < day:
-            # Sums of no known day begin to grow old now.
-            aged = 2.0 ** ((kept_days[p] - day) / half_life) if kept_days[p] else 1.0
+            aged = 2.0 ** ((kept_days[p] - day) / half_life)
             for w in range(width):
                 for column in (EXPECTED, DEFINED, DOUBT):
                     kept[p, COLUMNS * w + column] *= aged
