@@ -61,6 +61,9 @@ def bits(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         return {field.name: bits(getattr(value, field.name)) for field in fields}
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        # Fields that purport does not know have no order: tables name them in that of columns.
+        value = [item and dict(sorted(item.items())) for item in value]
     return repr(value)
 
 

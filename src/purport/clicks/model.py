@@ -185,8 +185,8 @@ class ClickModel(Estimator):
         self._begin(state, pages, seen)
         self.dropped_ = given - len(pages)
         self._take_rounds(em, rounds, settled, tol)
-        if pages.times is not None and pages.timed.any():
-            self._writer.learnt_until(int(days_of(pages.times[pages.timed]).max()))
+        times = NO_DAYS if pages.times is None else pages.times[pages.timed]
+        self._writer.learnt_until(int(days_of(times).max(initial=NO_DAY)))
         return self
 
     def _take_rounds(self, em: BatchEM, rounds: int, is_enough: bool, tol: float) -> None:
