@@ -251,14 +251,17 @@ def test_nothing_is_shown_of_real_documents(studied, logs):
     assert found.reversed > 0
 
 
+PBM_HELD, FIT = models.PBM(n_threads=1, prior=(0.5, 2.0)), {"tol": 1e-2}
+
+
 def learn(pages):
-    return models.PBM(n_threads=1, prior=(0.5, 2.0)).fit(pages, tol=1e-2)
+    return models.PBM(n_threads=1, prior=(0.5, 2.0)).fit(pages, **FIT)
 
 
 @unfinished
 def test_each_day_is_foretold_before_it_is_taken_in(logs):
     pages = logs[0]
-    found = day_by_day("PBM", learn, pages, 20)
+    found = day_by_day(PBM_HELD, pages, 20, FIT)
     assert (found.history, len(found.days)) == (3, 3)
     assert [day.day for day in found.days] == ["1970-01-04", "1970-01-05", "1970-01-06"]
     days = pages.times // SECONDS_A_DAY
@@ -278,15 +281,18 @@ def test_each_day_is_foretold_before_it_is_taken_in(logs):
 def test_days_come_in_order_whatever_the_order_of_pages(logs):
     pages = logs[0]
     shuffled = pages[np.random.default_rng(0).permutation(len(pages))]
-    alike = day_by_day("PBM", learn, shuffled, 5), day_by_day("PBM", learn, pages, 5)
+    alike = (
+        day_by_day(PBM_HELD, shuffled, 5, FIT),
+        day_by_day(PBM_HELD, pages, 5, FIT),
+    )
     assert [day.day for day in alike[0].days] == [day.day for day in alike[1].days]
     assert alike[0].days[0].static == pytest.approx(alike[1].days[0].static, abs=1e-9)
 
 
 @unfinished
 def test_without_times_or_with_few_days_there_is_nothing_to_tell_of_days(logs):
-    assert day_by_day("PBM", learn, logs[1], 5) is None
-    assert day_by_day("PBM", learn, world(40, 1, days=3), 5) is None
+    assert day_by_day(PBM_HELD, logs[1], 5, FIT) is None
+    assert day_by_day(PBM_HELD, world(40, 1, days=3), 5, FIT) is None
 
 
 def test_ids_of_real_data_are_nowhere(tmp_path):

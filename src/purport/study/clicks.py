@@ -21,7 +21,12 @@ from purport.estimator.progress import progress
 from purport.measure.bootstrap import Comparison, Interval, comparisons_of, intervals_of
 from purport.records.pages import Pages
 from purport.records.parting import numbers_of_groups
-from purport.report.click_findings import ClickFindings, ClickModelFinding, PageSize
+from purport.report.click_findings import (
+    ClickFindings,
+    ClickModelFinding,
+    DayByDay,
+    PageSize,
+)
 from purport.report.clicks import USELESS, click_section
 from purport.study.click_evaluation import CONFIDENCE, QuerySums, owners_of
 from purport.study.daily import day_by_day
@@ -44,7 +49,7 @@ FLOORS: Final[tuple[type[ClickModel], ...]] = (RCTR, DCTR)
 MODELS: Final[tuple[type[ClickModel], ...]] = (PBM, CCM, DBN, UBM)
 """From the plainest to the richest."""
 
-MAX_ITER, TOL = 50, 1e-3
+LEARNT: Final[dict[str, Any]] = {"max_iter": 50, "tol": 1e-3}
 """A study shows how models compare; `fit clicks` lets one learn longer."""
 
 
@@ -168,12 +173,7 @@ def study_clicks(
         reversed=turned,
         agreement=agreement(told, chosen.samples),
         misled=misled if invented else None,
-        by_day=day_by_day(
-            best.name,
-            lambda pages: _fitted(type(best.model), pages, chosen),
-            Pages.concatenate([train, test]),
-            chosen.samples,
-        ),
+        by_day=_by_day(type(best.model), Pages.concatenate([train, test]), chosen),
     )
     return best.model, findings
 
@@ -198,7 +198,14 @@ def _fitted(kind: type[ClickModel], pages: Pages, settings: Settings) -> ClickMo
     with warnings.catch_warnings():
         # How many rounds a model learnt for stands in the report.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(pages, max_iter=MAX_ITER, tol=TOL)
+        return model.fit(pages, **LEARNT)
+
+
+def _by_day(kind: type[ClickModel], pages: Pages, settings: Settings) -> DayByDay | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = kind(n_threads=settings.n_threads)
+        return day_by_day(model, pages, settings.samples, LEARNT)
 
 
 def _findings(learnt: Sequence[Learnt], test: Pages, samples: int) -> tuple[ClickModelFinding, ...]:
