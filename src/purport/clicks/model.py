@@ -184,13 +184,15 @@ class ClickModel(Estimator):
         self._let_candidates_go()
         self._begin(state, pages, seen)
         self.dropped_ = given - len(pages)
-        self._take_rounds(em, rounds, settled, tol)
         times = NO_DAYS if pages.times is None else pages.times[pages.timed]
-        self._writer.learnt_until(int(days_of(times).max(initial=NO_DAY)))
+        self._take_rounds(em, rounds, settled, tol, int(days_of(times).max(initial=NO_DAY)))
         return self
 
-    def _take_rounds(self, em: BatchEM, rounds: int, is_enough: bool, tol: float) -> None:
-        """Do rounds until nothing moves; `is_enough` where more were found to do no good."""
+    def _take_rounds(self, em: BatchEM, rounds: int, is_enough: bool, tol: float, day: int) -> None:
+        """Do rounds until nothing moves; `is_enough` where more were found to do no good.
+
+        What is learnt is of a day, the last one of the log.
+        """
         learns = PRIOR_ROUNDS if self.prior == "learned" else 0
         if self._kind.counts:
             rounds, is_enough = max(1, learns), True
@@ -210,6 +212,7 @@ class ClickModel(Estimator):
             if self.max_pairs is not None:
                 em.state.evict(self.max_pairs)
             self._writer = Writer(em.state, self.sync_every, self.max_pairs)
+            self._writer.learnt_until(day)
             em.close()
         self.converged_ = is_enough
         if not is_enough:
