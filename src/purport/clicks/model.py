@@ -232,7 +232,8 @@ class ClickModel(Estimator):
     ) -> Self:
         """Take in more pages, in their order, by online EM in one pass.
 
-        A model that has learnt nothing yet begins here.
+        A model that has learnt nothing yet begins here. An interruption leaves some of the pages in
+        it: go on from the last model that was saved.
 
         Parameters
         ----------
@@ -243,7 +244,8 @@ class ClickModel(Estimator):
             of those that all pages share, and of those of pairs; one number is for both. 0 forgets
             nothing. With "auto" several models are kept that forget at different rates, and this
             one is always that which has foretold recent days best, before it took them in; see
-            `rate_` and `rates_tried_`. A day should come whole. This takes five times the memory,
+            `rate_` and `rates_tried_`. A day should come whole: one that is
+            cut is foretold in parts, which changes scores a little. This takes five times the memory,
             one model for each rate, and about ten times the time, as each also foretells. A number
             given later lets the others go.
         half_life_days : float, optional

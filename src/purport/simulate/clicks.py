@@ -81,7 +81,7 @@ class ClickWorld:
         N.
     drift : float
         How far the logit of each attractiveness wanders a day. At 0, the zero, nothing wanders and
-        there is nothing to forget.
+        there is nothing to forget; beyond the deviation of all logits each day is a world anew.
     churn : float
         The share of all documents that are replaced by new ones each day. At 0 none is.
     position_bias : float
