@@ -244,10 +244,10 @@ class ClickModel(Estimator):
             of those that all pages share, and of those of pairs; one number is for both. 0 forgets
             nothing. With "auto" several models are kept that forget at different rates, and this
             one is always that which has foretold recent days best, before it took them in; see
-            `rate_` and `rates_tried_`. A day should come whole: one that is
-            cut is foretold in parts, which changes scores a little. This takes five times the memory,
-            one model for each rate, and about ten times the time, as each also foretells. A number
-            given later lets the others go.
+            `rate_` and `rates_tried_`. A day should come whole: one that is cut is foretold in
+            parts, which changes scores a little. This takes five times the memory, one model for
+            each rate, and about ten times the time, as each also foretells. A number given later
+            lets the others go.
         half_life_days : float, optional
             After so many days what was seen counts half. Pages need times then.
         engine : Engine, optional
