@@ -181,8 +181,9 @@ class ClickSums(Statistic[Part, ClickParameters]):
     ----------
     of_cells : (M + R, 2) float64
         Expected, and how often it was defined; behind the cells those of ranks.
-    of_pairs : dict of (P, 3 w) float64
-        By shard: for each parameter of a pair the same, and what ranks let expect.
+    of_pairs : dict of (P, columns) float64
+        By shard: for each parameter of a pair the same and how much that leaves open; between the
+        two what ranks let expect of attraction.
     """
 
     kind: ClassVar[Literal["exact", "floating", "sketch"]] = "floating"
@@ -198,13 +199,7 @@ class ClickSums(Statistic[Part, ClickParameters]):
     def add(self, batch: Part, parameters: ClickParameters) -> Self:
         if batch.shard not in self.of_pairs:
             self.of_pairs[batch.shard] = np.zeros((self._pairs[batch.shard], self._width))
-        of_pairs = self.of_pairs[batch.shard]
-        if isinstance(batch, CellPart):
-            own = np.zeros_like(of_pairs)
-            batch.add_to(parameters, own, self.of_cells)
-            of_pairs += own
-        else:
-            batch.add_to(parameters, of_pairs, self.of_cells)
+        batch.add_to(parameters, self.of_pairs[batch.shard], self.of_cells)
         return self
 
     def merge(self, other: Self) -> Self:

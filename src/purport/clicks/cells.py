@@ -150,7 +150,7 @@ def sum_cells(
     attract: Floats,  # (P,)
     shared: Floats,  # (M or more,)
     rates: Floats,  # (R,), or empty where ranks are not asked for
-    of_pairs: Floats,  # (P, 4) out: expected, how often defined, doubt; by ranks expected
+    of_pairs: Floats,  # (P, 4) added to: expected, how often defined, doubt; by ranks expected
     of_cells: Floats,  # (M + R, 2) added to
 ) -> None:
     """Add up what is expected of pairs and cells, all parameters being held."""
@@ -175,9 +175,11 @@ def sum_cells(
                 usual += often * rates[rank]
                 of_cells[cells + rank, 0] += often * attracted
                 of_cells[cells + rank, 1] += often
-        of_pairs[pair, 0], of_pairs[pair, 1], of_pairs[pair, 2] = expected, defined, doubt
+        of_pairs[pair, 0] += expected
+        of_pairs[pair, 1] += defined
+        of_pairs[pair, 2] += doubt
         if len(rates):
-            of_pairs[pair, 3] = usual
+            of_pairs[pair, 3] += usual
 
 
 @kernel(

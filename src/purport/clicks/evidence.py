@@ -33,7 +33,7 @@ from purport.clicks.online import Writer
 from purport.clicks.pages import doubt_of, expect_page
 from purport.clicks.pairs import COLUMNS, DEFINED, DOUBT, EXPECTED, PRIOR, PairTable
 from purport.clicks.state import ClickState, parameters_of_sums
-from purport.clicks.stream import meet_pairs, parameter_of, parameter_of_cell
+from purport.clicks.stream import gather_parameters, meet_pairs, parameter_of, refresh_cells
 from purport.fold.kernel import Booleans, Floats, Int32s, Int64s, kernel
 
 if TYPE_CHECKING:
@@ -88,17 +88,11 @@ class EvidenceWriter(Writer):
         state, table = self.state, self.state.tables[shard]
         priors = state.priors
         if state.width:
-            known = table.pairs
-            table.find(
-                chosen, log.offsets, log.queries, log.docs, queries, pairs,
-                self._parameters[shard, state.cells :], priors.satisfied,
-            )  # fmt: skip
-            table.days[known : table.pairs] = self.day
+            self._find(shard, chosen, log, queries, pairs)
         weigh_pages(
             state.kind.number, chosen, log.offsets, log.clicks, queries, pairs, state.ranks,
             np.array([*priors.strengths, priors.of_query]), state.width, table.kept,
-            table.query_sums,
-            self._sums[shard], state.cell_priors, self._parameters[shard],
+            table.query_sums, self._sums[shard], state.cell_priors, self._parameters[shard],
         )  # fmt: skip
 
 
@@ -173,13 +167,9 @@ def weigh_pages(
         if width:
             meet_pairs(n, pairs, first, queries[page], strengths[2], query_sums, kept)
         for parameter in range(width):
-            column = COLUMNS * parameter
-            for r in range(n):
-                p = np.uint32(pairs[first + r])
-                held[parameter, r] = parameter_of(
-                    kept[p, column + EXPECTED], kept[p, column + DEFINED],
-                    kept[p, column + PRIOR], strengths[parameter],
-                )  # fmt: skip
+            gather_parameters(
+                n, pairs, first, kept, COLUMNS * parameter, strengths[parameter], held[parameter]
+            )
         used = expect_page(
             kind, n, clicks, first, ranks, held[0], held[1], parameters, found, cells, counted, work
         )
@@ -204,10 +194,7 @@ def weigh_pages(
             cell = np.uint32(cells[each])
             sums[cell, EXPECTED] += counted[0, each]
             sums[cell, DEFINED] += counted[1, each]
-            parameters[cell] = parameter_of_cell(
-                sums[cell, EXPECTED], sums[cell, DEFINED],
-                cell_priors[cell, EXPECTED], cell_priors[cell, DEFINED],
-            )  # fmt: skip
+        refresh_cells(used, cells, sums, cell_priors, parameters)
 
 
 @kernel(distinct=True)

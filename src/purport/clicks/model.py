@@ -454,10 +454,11 @@ class ClickModel(Estimator):
         self._check_fitted()
         other._check_fitted()
         for name in ("prior", "shards", "sync_every"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if (tuple(mine) if isinstance(mine, list) else mine) != (
-                tuple(theirs) if isinstance(theirs, list) else theirs
-            ):
+            mine, theirs = (
+                tuple(given) if isinstance(given, list) else given
+                for given in (getattr(self, name), getattr(other, name))
+            )
+            if mine != theirs:
                 raise InputError(
                     f"{self._owner}.merge needs equal parameters; {name} is {shown(mine)} here and"
                     f" {shown(theirs)} there."

@@ -160,18 +160,30 @@ class Writer:
         state, table = self.state, self.state.tables[shard]
         priors = state.priors
         if state.width:
-            known = table.pairs
-            table.find(
-                chosen, log.offsets, log.queries, log.docs, queries, pairs,
-                self._parameters[shard, state.cells :], priors.satisfied,
-            )  # fmt: skip
-            table.days[known : table.pairs] = self.day
+            self._find(shard, chosen, log, queries, pairs)
         stream_pages(
             state.kind.number, chosen, log.offsets, log.clicks, queries, pairs, days, state.ranks,
             np.array([*priors.strengths, priors.of_query]), forget[0], forget[1], half_life,
             state.width, table.kept, table.days, table.query_sums, self._sums[shard],
             self._remaining[shard], state.cell_priors, self._parameters[shard],
         )  # fmt: skip
+
+    def _find(
+        self,
+        shard: int,
+        chosen: NDArray[np.int64],
+        log: Log,
+        queries: NDArray[np.int32],
+        pairs: NDArray[np.int32],
+    ) -> None:
+        """Fill in the rows of queries and pairs; those that are new are of the present day."""
+        state, table = self.state, self.state.tables[shard]
+        known = table.pairs
+        table.find(
+            chosen, log.offsets, log.queries, log.docs, queries, pairs,
+            self._parameters[shard, state.cells :], state.priors.satisfied,
+        )  # fmt: skip
+        table.days[known : table.pairs] = self.day
 
     def learnt_until(self, day: int) -> None:
         """Let all that is known be as old as a day: that of the last page of what was learnt."""

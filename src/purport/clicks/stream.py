@@ -67,7 +67,7 @@ def stream_pages(
     for page in chosen:
         longest = max(longest, offsets[page + 1] - offsets[page])
     a, s, work = np.empty(longest), np.empty(longest), np.empty(longest + 1)
-    found, counted, work2 = np.empty((4, longest)), np.empty((2, longest)), np.empty((3, longest))
+    found, counted = np.empty((4, longest)), np.empty((2, longest))
     cells = np.empty(longest, np.int32)
     of_ranks = len(sums) - ranks
     keep_pairs, keep_shared = 1.0 - forget_pairs, 1.0 - forget_shared
@@ -85,9 +85,9 @@ def stream_pages(
             continue
         if width:
             meet_pairs(n, pairs, first, queries[page], strengths[2], query_sums, kept)
-            gather_parameters(n, pairs, first, kept, 0, strengths[0], work2, a)
+            gather_parameters(n, pairs, first, kept, 0, strengths[0], a)
         if width == 2:
-            gather_parameters(n, pairs, first, kept, COLUMNS, strengths[1], work2, s)
+            gather_parameters(n, pairs, first, kept, COLUMNS, strengths[1], s)
         used = expect_page(
             kind, n, clicks, first, ranks, a, s, parameters, found, cells, counted, work
         )
@@ -117,7 +117,7 @@ def stream_pages(
         for k in range(used):
             if counted[1, k] > 0.0:  # others the page has not touched
                 add_to_cell(cells[k], counted[0, k], counted[1, k], keep_shared, sums, remaining)
-        refresh_cells(used, cells, sums, cell_priors, work2, parameters)
+        refresh_cells(used, cells, sums, cell_priors, parameters)
 
 
 @kernel(distinct=True)
@@ -203,8 +203,7 @@ def gather_parameters(
     kept: Floats,  # (P, 4 or 8)
     column: int,
     strength: float,
-    work: Floats,  # (3, n or more) work
-    out: Floats,  # (n,) out
+    out: Floats,  # (n or more,) out
 ) -> None:
     """Fill in a parameter of a page's pairs."""
     for r in range(n):
@@ -220,7 +219,6 @@ def refresh_cells(
     cells: Int32s,  # (used or more,)
     sums: Floats,  # (cells, 2)
     priors: Floats,  # (cells, 2)
-    work: Floats,  # (3, used or more) work
     parameters: Floats,  # (cells,) out at those that were used
 ) -> None:
     """Compute the parameters of the cells that a page has touched."""
